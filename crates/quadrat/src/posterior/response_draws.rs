@@ -46,17 +46,31 @@ impl Posterior {
         seed: u64,
     ) -> Result<Mat<f64>, FitError> {
         let at = self.place(at)?;
+        let link = |row: usize| {
+            let output = self.problem.mean().output(&at, row);
+            let table = self.problem.reporting(output, Scale::Response, None)?;
+            Ok(self.problem.likelihood(table).mean_link())
+        };
+        self.sample_linked(&at, link, draws, seed)
+    }
+
+    /// The same of functionals over the kernel's columns, each with its link (none for what has no
+    /// link).
+    pub(crate) fn sample_linked(
+        &self,
+        at: &Functionals,
+        link: impl Fn(usize) -> Result<Option<Link>, InputError>,
+        draws: usize,
+        seed: u64,
+    ) -> Result<Mat<f64>, FitError> {
         let mut drawn = Drawn::new(at.dims());
         let mut rows = Vec::with_capacity(at.len());
         let mut rule = None;
         let pooled = self.problem.drawn().pooled();
-        let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, &at))?;
+        let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         for row in 0..at.len() {
-            let output = self.problem.mean().output(&at, row);
-            let table = self.problem.reporting(output, Scale::Response, None)?;
-            let likelihood = self.problem.likelihood(table);
             let one = at.rows(&[row]);
-            rows.push(match likelihood.mean_link() {
+            rows.push(match link(row)? {
                 None => (Link::Identity, drawn.functional(&one)?),
                 Some(link) if (0..one.atom_count()).all(|atom| is_point(&one, atom)) => {
                     (link, drawn.nodes(&one)?)

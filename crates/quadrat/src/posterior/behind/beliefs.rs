@@ -1,38 +1,49 @@
 //! What a fit believes of the functions under some rows of a table.
 
 use super::cells::CountLaw;
-use super::cut::Cut;
 use super::law::Law;
 use super::table::Behind;
-use super::told::{Told, told};
-use crate::error::{FitError, InputError};
+use super::told::{Reported, told};
+use super::truncated_normal::TruncatedNormal;
+use crate::error::FitError;
+use crate::inference::Factor;
 use crate::inference::sites::Method;
 use crate::inference::sites::pair::scale;
 use crate::likelihood::local::Belief;
 use crate::likelihood::{Dispersion, Likelihood, Noise};
+use crate::linalg::dot;
 use crate::link::Link;
+use crate::posterior::component::Component;
+use crate::posterior::mixture::Posterior;
 use crate::posterior::prediction::{Prediction, log_sum_exp};
 use crate::posterior::summary::COVERED;
 use crate::problem::scale::Scale;
 use crate::special::scalar::normal_pdf;
 use crate::support::Functionals;
 
-/// Standard deviations of the function to either side that are integrated over: all but 1e-9.
+/// Standard deviations to either side that are integrated over: of a normal belief all but 2e-9.
 const REACH: f64 = 6.0;
 /// Fewest and most values of the function that stand for a belief. Steps of 0.6 standard deviations
 /// integrate a smooth function to rounding.
 const NODES: (usize, usize) = (21, 401);
 /// Values of a spread that is a function, to either side, and their step in standard deviations.
 const SPREADS: (i32, f64) = (4, 0.75);
-/// Steps that look for the belief without a row.
-const MOST_STEPS: usize = 400;
-/// A belief without a row is found when with the row it has the mean and variance that it should,
-/// to this share of the standard deviation.
-const FOUND: f64 = 1e-7;
+/// Fewest and most values of the function where a row's own likelihood weighs them. Its edges may
+/// be several times as steep as what is known with it is wide.
+const OF_ROW: (usize, usize) = (81, 601);
+/// Values of the function whose log density lies so many nats below the largest say nothing (1e-11).
+const NOTHING: f64 = 25.0;
 
-/// What is known of a function without a row is at least this part of what is known with it: less
-/// is a difference of rounding.
-const LEAST_LEFT: f64 = 1e-6;
+/// How a fit took what a row says of its function into its belief.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By mean and variance: expectation propagation, and draws that meet what rows report.
+    Moments,
+    /// By slope and curvature at the mean.
+    Slopes,
+    /// By expectations of these.
+    Expectations,
+}
 
 /// The values of the function that stand for a belief, in standard deviations.
 fn node(at: usize, count: usize) -> f64 {
@@ -42,9 +53,9 @@ fn node(at: usize, count: usize) -> f64 {
 /// Rows of a table with what is believed of the functions under them.
 pub(super) struct Beliefs<'a> {
     /// What they reported, with the noise that the fit used.
-    likelihood: &'a Likelihood,
+    pub likelihood: &'a Likelihood,
     /// The rows, by their places in the table, and what each told.
-    pub rows: Vec<(usize, Told)>,
+    pub rows: Vec<(usize, Reported)>,
     /// The supports, as functions of the kernel's columns.
     pub at: Functionals,
     /// From the function to the mean of a count.
@@ -55,10 +66,13 @@ pub(super) struct Beliefs<'a> {
     /// The likelihood's hyperparameters at every node.
     own: Vec<Vec<f64>>,
     /// The spread, where it is a function.
-    spread: Option<(Prediction, Link)>,
+    pub spread: Option<(Prediction, Link)>,
     is_non_negative: bool,
-    /// How the fit approximates what a row says of its function.
-    way: Method,
+    /// How the fit took in what a row says, at every node.
+    pub ways: Vec<Way>,
+    /// What inducing points leave open of the prior variance, at every node for every row; empty
+    /// where there are none.
+    pub left_open: Vec<Vec<f64>>,
 }
 
 /// A component of what is believed of the function under a row.
@@ -76,8 +90,11 @@ pub(super) struct Part {
 /// The value behind a row at one component: in closed form, or as values of the function that stand
 /// for it, under each of which the noise has this sd.
 pub(super) enum Within {
-    Cut(Cut),
-    Nodes { noise: f64, cuts: Vec<Cut> },
+    Cut(TruncatedNormal),
+    Nodes {
+        noise: f64,
+        cuts: Vec<TruncatedNormal>,
+    },
 }
 
 impl<'a> Beliefs<'a> {
@@ -89,17 +106,8 @@ impl<'a> Beliefs<'a> {
     pub fn new(behind: &Behind<'a>, rows: &[usize]) -> Result<Self, FitError> {
         let (posterior, table) = (behind.posterior, behind.table);
         let observed = &posterior.tables[table];
-        let count = observed.likelihood().rows();
-        if let Some(position) = rows.iter().position(|row| *row >= count) {
-            return Err(InputError::Range {
-                what: "the number of a row".into(),
-                row: position,
-                value: rows[position] as f64,
-                requirement: "below the number of rows of the table",
-            }
-            .into());
-        }
-        let told: Vec<(usize, Told)> = rows
+        behind.check(rows)?;
+        let told: Vec<(usize, Reported)> = rows
             .iter()
             .map(|&row| (row, told(observed.likelihood(), row)))
             .collect();
@@ -131,12 +139,14 @@ impl<'a> Beliefs<'a> {
             latent,
             own: own.collect(),
             spread: spread.transpose()?,
-            at,
             is_non_negative: behind.is_non_negative,
-            way: match posterior.problem.sparse() {
-                Some(_) => Method::Variational,
-                None => posterior.problem.method().unwrap_or(Method::Ep),
-            },
+            ways: posterior
+                .components
+                .iter()
+                .map(|c| way(posterior, c))
+                .collect(),
+            left_open: left_open(posterior, &at),
+            at,
         })
     }
 
@@ -198,33 +208,46 @@ impl<'a> Beliefs<'a> {
         }
     }
 
-    /// The same where the row's own likelihood takes the place of what the fit made of it; none
-    /// where these are the same (expectation propagation), or the belief without the row is not
-    /// known.
+    /// As [`Self::count_laws`], weighted by cavity and likelihood of the row in place of the normal
+    /// belief that the fit has of both together; none for a total after a link, and where no cavity
+    /// was found.
     fn count_laws_of_row(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
-        if self.way == Method::Ep || !self.is_simple || part.sd == 0.0 {
+        if !self.is_simple || part.sd == 0.0 {
             return None;
         }
-        let row = self.rows[i].0;
-        let other = self.without(row, part)?;
-        let local = self.likelihood.local();
-        let mut laws = self.count_laws(part, exposure);
-        let sd = other.variance.sqrt();
-        let count = laws.len();
-        let log = |at: usize| {
-            let f = part.mean + part.sd * node(at, count);
-            let z = (f - other.mean) / sd;
+        let cavity = self.cavity(i, part)?;
+        let (row, local) = (self.rows[i].0, self.likelihood.local());
+        let log = |f: f64| {
+            let z = (f - cavity.mean) / cavity.variance.sqrt();
             local.log_density(&part.own, row, f).value - 0.5 * z * z
         };
-        let logs: Vec<f64> = (0..count).map(log).collect();
+        let (low, high) = reach(part, &cavity, log)?;
+        let span = (high - low) / part.sd;
+        let wanted = self.fineness(part, exposure) * span / (2.0 * REACH);
+        let count = wanted.clamp(OF_ROW.0 as f64, OF_ROW.1 as f64) as usize;
+        let step = (high - low) / (count - 1) as f64;
+        let at: Vec<f64> = (0..count).map(|k| low + step * k as f64).collect();
+        let logs: Vec<f64> = at.iter().map(|&f| log(f)).collect();
         let total = log_sum_exp(&logs);
         if !total.is_finite() {
             return None;
         }
-        for (law, log) in laws.iter_mut().zip(logs) {
-            law.weight = part.weight * (log - total).exp();
-        }
-        Some(laws)
+        let dispersion = self.dispersion(&part.own);
+        let laws = at.into_iter().zip(logs).map(|(f, log)| CountLaw {
+            weight: part.weight * (log - total).exp(),
+            mean: self.count_mean(f, exposure),
+            dispersion,
+        });
+        Some(laws.filter(|law| law.weight > 0.0).collect())
+    }
+
+    /// How many values of the function a component takes so that steps are as fine as a count tells
+    /// values of the function apart.
+    fn fineness(&self, part: &Part, exposure: f64) -> f64 {
+        let mean = |z: f64| self.count_mean(part.mean + z * part.sd, exposure);
+        let [low, middle, high] = [-1.0, 0.0, 1.0].map(mean);
+        let sd = (middle * (1.0 + self.dispersion(&part.own) * middle)).sqrt();
+        NODES.0 as f64 * (high - low).abs() / sd.max(f64::MIN_POSITIVE)
     }
 
     /// The laws of a count, over values of the function that stand for a component.
@@ -238,10 +261,7 @@ impl<'a> Beliefs<'a> {
         if part.sd == 0.0 {
             return vec![law(part.mean, part.weight)];
         }
-        // Steps as fine as the count tells values of the function apart.
-        let [low, middle, high] = [-1.0, 0.0, 1.0].map(|z| law(part.mean + z * part.sd, 1.0).mean);
-        let sd = (middle * (1.0 + dispersion * middle)).sqrt();
-        let wanted = NODES.0 as f64 * (high - low).abs() / sd.max(f64::MIN_POSITIVE);
+        let wanted = self.fineness(part, exposure);
         let count = wanted.clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1;
         let step = 2.0 * REACH / (count - 1) as f64;
         let nodes = (0..count).map(|at| node(at, count));
@@ -253,8 +273,8 @@ impl<'a> Beliefs<'a> {
     /// Between which ends a row puts its value.
     fn ends(&self, i: usize, own: &[f64]) -> (f64, f64) {
         match (self.rows[i].1, self.likelihood) {
-            (Told::Between { lower, upper }, _) => (lower, upper),
-            (Told::Rank(rank), Likelihood::Ordinal(ordinal)) => {
+            (Reported::Between { lower, upper }, _) => (lower, upper),
+            (Reported::Rank(rank), Likelihood::Ordinal(ordinal)) => {
                 let all = ordinal.thresholds(own);
                 let lower = rank.checked_sub(2).and_then(|k| all.get(k));
                 let upper = all.get(rank - 1);
@@ -271,15 +291,15 @@ impl<'a> Beliefs<'a> {
     pub fn within(&self, i: usize, part: &Part) -> Within {
         let (row, told) = self.rows[i];
         let variance = part.sd * part.sd;
-        let cut = |mean: f64, sd: f64, follows: f64| Cut {
+        let cut = |mean: f64, sd: f64, correlation: f64| TruncatedNormal {
             weight: part.weight,
             mean,
             sd,
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
-            follows,
+            correlation,
         };
-        if let Told::Noisy { reported, known } = told {
+        if let Reported::Noisy { reported, known } = told {
             // Of the noise that is left after the function the learned share is the value's own.
             let learned = match self.likelihood.noise() {
                 Some(noise) if noise.is_learned() => part.own.first().copied().unwrap_or(0.0),
@@ -288,33 +308,37 @@ impl<'a> Beliefs<'a> {
             let share = learned / (learned + known);
             let (mean, rest) = (part.mean + share * (reported - part.mean), 1.0 - share);
             let sd = (rest * rest * variance + share * known).sqrt();
-            let follows = if sd > 0.0 { rest * part.sd / sd } else { 0.0 };
-            return Within::Cut(cut(mean, sd, follows));
+            let correlation = if sd > 0.0 { rest * part.sd / sd } else { 0.0 };
+            return Within::Cut(cut(mean, sd, correlation));
         }
-        if told == Told::Function {
+        if told == Reported::Function {
             return Within::Cut(cut(part.mean, part.sd, 1.0));
         }
         let noise = self.noise(row, &part.own);
         let (lower, upper) = self.ends(i, &part.own);
-        let between = |weight: f64, mean: f64, sd: f64, follows: f64| Cut {
+        let between = |weight: f64, mean: f64, sd: f64, correlation: f64| TruncatedNormal {
             weight,
             mean,
             sd,
             lower,
             upper,
-            follows,
+            correlation,
         };
-        if let Some(other) = self.without(row, part) {
+        if let Some(other) = self.cavity(i, part) {
             let all = other.variance + noise;
             let cut = between(part.weight, other.mean, all.sqrt(), 0.0);
             let (_, left) = cut.moments();
             // The function follows the value by this share, and has the rest for itself.
             let share = other.variance / all;
             let function = share * share * left + share * noise;
-            let follows = share * (left / function).sqrt();
-            let follows = if follows.is_finite() { follows } else { 0.0 };
-            return Within::Cut(Cut {
-                follows: follows.clamp(0.0, 1.0),
+            let correlation = share * (left / function).sqrt();
+            let correlation = if correlation.is_finite() {
+                correlation
+            } else {
+                0.0
+            };
+            return Within::Cut(TruncatedNormal {
+                correlation: correlation.clamp(0.0, 1.0),
                 ..cut
             });
         }
@@ -341,103 +365,56 @@ impl<'a> Beliefs<'a> {
         }
     }
 
-    /// What would be believed of the function without one row (seen once): the component less what
-    /// the fit made of the row; none where that is more than all that is known.
-    fn without(&self, row: usize, part: &Part) -> Option<Belief> {
-        let target = Belief {
-            mean: part.mean,
-            variance: part.sd * part.sd,
-        };
-        let local = self.likelihood.local();
-        let (first, second) = match self.way {
-            Method::Ep => return self.without_moments(row, part, target),
-            Method::Laplace => {
-                let jet = local.log_density(&part.own, row, target.mean);
-                (jet.first, jet.second)
-            }
-            Method::Variational => {
-                let expected = local.expected(&part.own, row, target);
-                (expected.first, expected.second)
-            }
-        };
-        let left = 1.0 / target.variance + second;
-        let shift = target.mean / target.variance - first + second * target.mean;
-        let is_left = left * target.variance > LEAST_LEFT && shift.is_finite();
-        is_left.then(|| Belief {
-            mean: shift / left,
-            variance: 1.0 / left,
-        })
-    }
-
-    /// With expectation propagation: the normal belief that with the row has the mean and variance
-    /// of the component; none where it was not found.
-    fn without_moments(&self, row: usize, part: &Part, target: Belief) -> Option<Belief> {
-        let local = self.likelihood.local();
-        let mut at = target;
-        for _ in 0..MOST_STEPS {
-            let site = local.tilted(&part.own, row, at);
-            let precision = 1.0 / at.variance + site.precision;
-            let mean = (at.mean / at.variance + site.shift) / precision;
-            let is_near = (mean - target.mean).abs() <= FOUND * part.sd
-                && (precision * target.variance - 1.0).abs() <= FOUND;
-            if is_near {
-                return Some(at);
-            }
-            // What the row says of the belief is taken from the target.
-            let left = 1.0 / target.variance - site.precision;
-            let least = 0.25 / at.variance;
-            let left = left.max(least);
-            let shift = target.mean / target.variance - site.shift;
-            at = Belief {
-                mean: shift / left,
-                variance: 1.0 / left,
-            };
-            if !(at.mean.is_finite() && at.variance.is_finite() && at.variance > 0.0) {
-                return None;
-            }
-        }
-        None
-    }
-
     /// The distribution of the value behind a row.
     pub fn law(&self, i: usize) -> Law {
-        let law = match self.rows[i].1 {
-            Told::Value(value) => Law::Value(value),
-            Told::Count {
-                lower,
-                upper,
-                exposure,
-            } => {
-                let parts = self.parts(i);
-                let own = parts.iter();
-                let own: Option<Vec<_>> = own
-                    .map(|part| self.count_laws_of_row(i, part, exposure))
-                    .collect();
-                match own {
-                    Some(laws) => Law::counts(lower, upper, &laws.concat()),
-                    None => self.law_of_draws(&parts, (lower, upper), exposure),
-                }
-            }
+        match self.is_non_negative {
+            true => self.law_of_any_sign(i).non_negative(),
+            false => self.law_of_any_sign(i),
+        }
+    }
+
+    /// The same without knowing that values are not negative.
+    pub fn law_of_any_sign(&self, i: usize) -> Law {
+        let parts = self.parts(i);
+        match self.rows[i].1 {
+            Reported::Value(value) => Law::Value(value),
+            Reported::Count { lower, upper, .. } => match self.laws_of_row(i, &parts) {
+                Some(laws) => Law::counts(lower, upper, &laws),
+                None => self.law_of_draws(i, &parts),
+            },
             _ => {
-                let parts = self.parts(i);
                 let cuts = parts.iter().flat_map(|part| match self.within(i, part) {
                     Within::Cut(cut) => vec![cut],
                     Within::Nodes { cuts, .. } => cuts,
                 });
-                let mut cuts: Vec<Cut> = cuts.collect();
+                let mut cuts: Vec<TruncatedNormal> = cuts.collect();
                 let total: f64 = cuts.iter().map(|cut| cut.weight).sum();
                 cuts.iter_mut().for_each(|cut| cut.weight /= total);
                 Law::Cuts(cuts)
             }
-        };
-        match self.is_non_negative {
-            true => law.non_negative(),
-            false => law,
         }
     }
 
+    /// The laws of a count by the row's own likelihood; none where the fit's belief stays as it is.
+    fn laws_of_row(&self, i: usize, parts: &[Part]) -> Option<Vec<CountLaw>> {
+        let Reported::Count { exposure, .. } = self.rows[i].1 else {
+            return None;
+        };
+        let laws = parts.iter();
+        let laws = laws.map(|part| self.count_laws_of_row(i, part, exposure));
+        laws.collect::<Option<Vec<_>>>().map(|laws| laws.concat())
+    }
+
     /// The law of draws of a count given draws of the function, as the fit has them.
-    fn law_of_draws(&self, parts: &[Part], (lower, upper): (f64, f64), exposure: f64) -> Law {
+    fn law_of_draws(&self, i: usize, parts: &[Part]) -> Law {
+        let Reported::Count {
+            lower,
+            upper,
+            exposure,
+        } = self.rows[i].1
+        else {
+            return self.law(i);
+        };
         let laws = parts.iter();
         let laws = laws.flat_map(|part| self.count_laws(part, exposure));
         Law::counts(lower, upper, &laws.collect::<Vec<_>>())
@@ -446,23 +423,97 @@ impl<'a> Beliefs<'a> {
     /// The law of draws of a count, and that of the count, where they differ: the fit has another
     /// belief of the function than the row's own likelihood gives.
     pub fn laws_apart(&self, i: usize) -> Option<(Law, Law)> {
-        let Told::Count {
-            lower,
-            upper,
-            exposure,
-        } = self.rows[i].1
-        else {
+        let Reported::Count { lower, upper, .. } = self.rows[i].1 else {
             return None;
         };
-        if self.way == Method::Ep || !self.is_simple {
-            return None;
-        }
-        let drawn = self.law_of_draws(&self.parts(i), (lower, upper), exposure);
-        Some((drawn, self.law(i)))
+        let parts = self.parts(i);
+        let own = Law::counts(lower, upper, &self.laws_of_row(i, &parts)?);
+        Some((self.law_of_draws(i, &parts), own))
     }
 
     /// Whether values are known not to be negative.
     pub fn is_non_negative(&self) -> bool {
         self.is_non_negative
     }
+}
+
+/// How a fit took in what rows say, at one value of the hyperparameters.
+fn way(posterior: &Posterior, component: &Component) -> Way {
+    let problem = &posterior.problem;
+    if component.has_draws() {
+        return Way::Moments;
+    }
+    let method = match problem.sparse() {
+        Some(_) => Some(Method::Variational),
+        None => problem.method(),
+    };
+    match method {
+        // Sums after a link without draws, whose mode is only the start.
+        Some(Method::Laplace) if problem.pooled().is_some() => Way::Expectations,
+        Some(Method::Laplace) => Way::Slopes,
+        Some(Method::Variational) => Way::Expectations,
+        Some(Method::Ep) | None => Way::Moments,
+    }
+}
+
+/// What inducing points leave open of the prior variance of functionals, at every node; empty where
+/// there are no inducing points.
+///
+/// $$ r = k - a'a, \qquad a = L^{-1} k_u, \qquad L L' = K_{uu} $$
+fn left_open(posterior: &Posterior, at: &Functionals) -> Vec<Vec<f64>> {
+    let of = |component: &Component| {
+        let Factor::Sparse { factor, .. } = &component.conditioned.factor else {
+            return None;
+        };
+        let problem = &posterior.problem;
+        let mut cross = problem.cross(&component.theta, at);
+        factor.half_solve_in_place(cross.as_mut());
+        let prior = problem.prior().variance(&component.theta, at);
+        let open = prior.iter().enumerate().map(|(row, k)| {
+            let a = cross.col_as_slice(row);
+            (k - dot(a, a)).max(0.0)
+        });
+        Some(open.collect())
+    };
+    posterior.components.iter().filter_map(of).collect()
+}
+
+/// Between which values of the function cavity times likelihood is worth anything; none where it is
+/// no number anywhere.
+fn reach(part: &Part, cavity: &Belief, log: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
+    let fine: Vec<f64> = (0..61)
+        .map(|at| part.mean + part.sd * node(at, 61))
+        .collect();
+    let wide = 1.5 * cavity.variance.sqrt();
+    let coarse: Vec<f64> = (0..121)
+        .map(|at| cavity.mean + wide * node(at, 121))
+        .collect();
+    let [fine, coarse] = [fine, coarse].map(|at| {
+        let step = at[1] - at[0];
+        let logs = at.iter().map(|&f| log(f)).collect::<Vec<f64>>();
+        (at, logs, step)
+    });
+    let logs = fine.1.iter().chain(&coarse.1).copied();
+    let most = logs
+        .filter(|log| log.is_finite())
+        .fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY {
+        return None;
+    }
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (at, logs, step) in [fine, coarse] {
+        let kept = at
+            .iter()
+            .zip(&logs)
+            .filter(|(_, log)| **log > most - NOTHING);
+        for (f, _) in kept {
+            if *f < low {
+                low = f - step;
+            }
+            if *f > high {
+                high = f + step;
+            }
+        }
+    }
+    (low < high).then_some((low, high))
 }

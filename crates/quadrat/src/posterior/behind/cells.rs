@@ -32,8 +32,15 @@ impl CountLaw {
         from_mean.max(from_lower)
     }
 
-    fn low(&self) -> f64 {
-        self.mean - DEVIATIONS * self.sd()
+    /// Below this next to nothing of the count is left, given that it is at most `upper`: below a
+    /// mean that lies above `upper` it falls from there on as `e^(-y / decay)`, or faster.
+    fn low(&self, upper: f64) -> f64 {
+        let from_mean = self.mean - DEVIATIONS * self.sd();
+        if self.mean <= upper + self.sd() {
+            return from_mean;
+        }
+        let decay = self.mean * (1.0 + self.dispersion * upper) / (self.mean - upper);
+        from_mean.min(upper - DECAYS * decay)
     }
 }
 
@@ -48,7 +55,8 @@ pub(super) struct Cells {
 impl Cells {
     /// The counts between two, as far as one of some laws may reach.
     pub fn new(lower: f64, upper: f64, laws: &[CountLaw]) -> Self {
-        let low = laws.iter().map(CountLaw::low).fold(f64::INFINITY, f64::min);
+        let low = laws.iter().map(|law| law.low(upper));
+        let low = low.fold(f64::INFINITY, f64::min);
         let high = laws.iter().map(|law| law.high(lower));
         let high = high.fold(0.0, f64::max).min(9e15);
         let high = high.ceil().min(upper).max(lower);
@@ -222,6 +230,25 @@ mod tests {
                 assert!(cells.cdf(&below, q) >= p - 1e-12);
             }
         }
+    }
+
+    /// A rate far above a wide range: what is left lies below its upper end, and falls as
+    /// `(upper / mean)^k` there, a geometric distribution where `k` is small beside `upper`.
+    #[test]
+    fn a_wide_range_far_below_the_rate_has_a_tail() {
+        let (mean, upper) = (40_000.0, 10_000.0);
+        let laws = [law(mean, 0.0)];
+        let cells = Cells::new(0.0, upper, &laws);
+        let below = added_up(&cells.shares(&laws));
+        let at = CountMean::new(mean, 0.0);
+        for k in 0..6 {
+            let y = upper - f64::from(k);
+            let right = (at.log_probability(y) - at.log_probability(y - 1.0)).exp();
+            let p = |y: f64| cells.cdf(&below, y) - cells.cdf(&below, y - 1.0);
+            // Cells of single numbers; differences of sums of order one.
+            assert!((p(y) / p(y - 1.0) / right - 1.0).abs() < 1e-9, "{k}");
+        }
+        assert!(cells.quantile(&below, 0.01) < upper);
     }
 
     #[test]

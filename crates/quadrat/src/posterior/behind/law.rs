@@ -1,7 +1,7 @@
 //! The distribution of the value behind one row.
 
 use super::cells::{Cells, CountLaw, added_up};
-use super::cut::Cut;
+use super::truncated_normal::TruncatedNormal;
 use crate::posterior::prediction::log_sum_exp;
 
 /// What is known of a value.
@@ -12,7 +12,7 @@ pub(super) enum Law {
     /// The probabilities of counts.
     Counts { cells: Cells, below: Vec<f64> },
     /// A mixture of normal values between ends; weights sum to one.
-    Cuts(Vec<Cut>),
+    Cuts(Vec<TruncatedNormal>),
 }
 
 impl Law {
@@ -31,7 +31,7 @@ impl Law {
         if cuts.iter().any(|cut| cut.upper <= 0.0) {
             return Self::Cuts(cuts);
         }
-        let above = |cut: &Cut| Cut {
+        let above = |cut: &TruncatedNormal| TruncatedNormal {
             lower: cut.lower.max(0.0),
             ..*cut
         };
@@ -40,7 +40,7 @@ impl Law {
             .map(|cut| cut.weight.ln() + above(cut).log_mass() - cut.log_mass())
             .collect();
         let total = log_sum_exp(&logs);
-        let cuts = cuts.iter().zip(logs).map(|(cut, log)| Cut {
+        let cuts = cuts.iter().zip(logs).map(|(cut, log)| TruncatedNormal {
             weight: (log - total).exp(),
             ..above(cut)
         });

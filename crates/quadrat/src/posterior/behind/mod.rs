@@ -3,19 +3,21 @@
 //!
 //! | what | file |
 //! |---|---|
-//! | what a row leaves open | `told` |
-//! | the distribution of one value | `law`, `cut`, `cells` |
+//! | the rows of a table, and what each leaves open | `table`, `told` |
+//! | what is believed of the function, with and without a row | `beliefs`, `cavity` |
+//! | the distribution of one value | `law`, `truncated_normal`, `cells` |
 //! | rows by themselves | `values` |
 //! | rows together: draws and sums | `draws`, `totals` |
 
 mod beliefs;
+mod cavity;
 mod cells;
-mod cut;
 mod draws;
 mod law;
 mod table;
 mod told;
 mod totals;
+mod truncated_normal;
 mod values;
 
 pub use table::Behind;

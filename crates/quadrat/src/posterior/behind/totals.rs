@@ -2,7 +2,7 @@
 
 use super::draws::{MOST_DRAWN, draws_of};
 use super::table::Behind;
-use super::told::Told;
+use super::told::Reported;
 use super::values::RowValues;
 use crate::error::FitError;
 
@@ -55,7 +55,7 @@ impl Behind<'_> {
         let one = |rows: &Vec<usize>| -> Result<Group, FitError> {
             let hidden = self.hidden(rows)?;
             let known = rows.iter().filter_map(|&row| match self.told(row) {
-                Told::Value(value) => Some(value),
+                Reported::Value(value) => Some(value),
                 _ => None,
             });
             // A sum of nothing is a negative zero.

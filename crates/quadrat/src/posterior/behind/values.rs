@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::beliefs::Beliefs;
 use super::law::Law;
 use super::table::Behind;
-use super::told::{Told, told};
+use super::told::{Reported, told};
 use crate::error::{FitError, InputError};
 
 /// What is known of the value behind each of some rows: see [`Behind::values`].
@@ -29,9 +29,11 @@ impl Behind<'_> {
     /// # Numerics
     /// Counts: their probabilities one by one, over at least 21 values of the function; beyond
     /// 2,048 counts in cells of some permille. What the fit made of the row is taken away from its
-    /// belief, and the row's own likelihood put in its place, which mends much of what Laplace's
-    /// method and variational inference do to it; of totals after a link it is not. Values between
-    /// ends are normal ones between the ends then, in closed form.
+    /// belief, and the row's own likelihood put in its place: a normal belief of both together has
+    /// not its tails. The belief of the fit stays as it is for counts of totals after a link, for
+    /// noise or dispersion that is a function unless inference is expectation propagation, and
+    /// where no belief without the row is found. Values between ends are normal ones between the
+    /// ends, in closed form where a belief without the row is known.
     /// Cost: some microseconds to a millisecond for each row that is not known.
     pub fn values(&self, rows: &[usize]) -> Result<RowValues, FitError> {
         let hidden = self.hidden(rows)?;
@@ -45,15 +47,30 @@ impl Behind<'_> {
         };
         let mut found = found.into_iter();
         let laws = rows.iter().map(|&row| match self.told(row) {
-            Told::Value(value) => Law::Value(value),
+            Reported::Value(value) => Law::Value(value),
             _ => found.next().unwrap_or(Law::Value(f64::NAN)),
         });
         Ok(RowValues::new(laws.collect()))
     }
 
     /// What a row told.
-    pub(super) fn told(&self, row: usize) -> Told {
+    pub(super) fn told(&self, row: usize) -> Reported {
         told(self.posterior.tables[self.table].likelihood(), row)
+    }
+
+    /// # Errors
+    /// [`InputError::Range`] for a row that does not exist.
+    pub(super) fn check(&self, rows: &[usize]) -> Result<(), InputError> {
+        let count = self.posterior.tables[self.table].likelihood().rows();
+        match rows.iter().position(|row| *row >= count) {
+            None => Ok(()),
+            Some(position) => Err(InputError::Range {
+                what: "the number of a row".into(),
+                row: position,
+                value: rows[position] as f64,
+                requirement: "below the number of rows of the table",
+            }),
+        }
     }
 
     /// Those of some rows whose values are not known, in their order.
@@ -61,16 +78,8 @@ impl Behind<'_> {
     /// # Errors
     /// [`InputError::Range`] for a row that does not exist.
     pub fn hidden(&self, rows: &[usize]) -> Result<Vec<usize>, InputError> {
-        let count = self.posterior.tables[self.table].likelihood().rows();
-        if let Some(position) = rows.iter().position(|row| *row >= count) {
-            return Err(InputError::Range {
-                what: "the number of a row".into(),
-                row: position,
-                value: rows[position] as f64,
-                requirement: "below the number of rows of the table",
-            });
-        }
-        let is_hidden = |row: &usize| !matches!(self.told(*row), Told::Value(_));
+        self.check(rows)?;
+        let is_hidden = |row: &usize| !matches!(self.told(*row), Reported::Value(_));
         Ok(rows.iter().copied().filter(is_hidden).collect())
     }
 }

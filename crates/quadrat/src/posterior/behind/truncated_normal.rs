@@ -6,17 +6,17 @@ use crate::special::truncated_normal;
 /// A share of a value's distribution: normal, given that it lies between two ends. An sd of zero is
 /// a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cut {
+pub(super) struct TruncatedNormal {
     pub weight: f64,
     pub mean: f64,
     pub sd: f64,
     pub lower: f64,
     pub upper: f64,
     /// Correlation of the value with the function under its row.
-    pub follows: f64,
+    pub correlation: f64,
 }
 
-impl Cut {
+impl TruncatedNormal {
     /// The ends in standard deviations from the mean.
     fn ends(&self) -> (f64, f64) {
         let z = |end: f64| (end - self.mean) / self.sd;
@@ -113,14 +113,14 @@ fn between(low: f64, high: f64, p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn cut(mean: f64, sd: f64, lower: f64, upper: f64) -> Cut {
-        Cut {
+    fn cut(mean: f64, sd: f64, lower: f64, upper: f64) -> TruncatedNormal {
+        TruncatedNormal {
             weight: 1.0,
             mean,
             sd,
             lower,
             upper,
-            follows: 0.0,
+            correlation: 0.0,
         }
     }
 
