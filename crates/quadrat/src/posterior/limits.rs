@@ -131,12 +131,13 @@ impl Limits {
         }
     }
 
-    /// Mean and variance of a normal value that is reported between the limits,
+    /// First and second moment, about a centre, of a normal value that is reported between the
+    /// limits,
     ///
     /// $$ E = l \Phi(\alpha) + u \Phi(-\beta) + m (\Phi(\beta) - \Phi(\alpha)) + s (\phi(\alpha) -
     ///    \phi(\beta)) $$
     ///
-    /// with `alpha` and `beta` the limits in standard deviations from the mean; about a centre.
+    /// with `alpha` and `beta` the limits in standard deviations from the mean; here about zero.
     pub(crate) fn normal_moments(&self, (mean, sd): (f64, f64), centre: f64) -> (f64, f64) {
         let at = mean - centre;
         if sd == 0.0 {

@@ -3,12 +3,18 @@
 use rayon::prelude::*;
 
 use crate::posterior::limits::Limits;
-use crate::posterior::prediction::{Prediction, Work};
+use crate::posterior::prediction::{Prediction, Work, log_sum_exp};
+use crate::special::scalar::log_cdf;
 
 /// Counts up to which the chances of a report are added up one by one.
 const ONE_BY_ONE: f64 = 512.0;
-/// Steps in which the others are added up: some 36 for a standard deviation.
+/// Steps to either side in which the others are added up, growing with their distance: quantiles of
+/// heavy tails lie thousands of standard deviations away.
 const STEPS: usize = 512;
+/// What lies beyond these quantiles is left out.
+const LEFT_OUT: f64 = 1e-12;
+/// From here on a distribution function is so near one that its complement has lost digits.
+const NEAR_ONE: f64 = 1.0 - 1e-6;
 
 impl Prediction {
     /// What an instrument with limits reports in place of new observations: one below the lower
@@ -18,7 +24,9 @@ impl Prediction {
     ///
     /// Means and quantiles are those of `r`, which has heaps at the limits; the log density there
     /// is the log of their probability. Of counts a hidden one stands as the largest number that it
-    /// may be: a cell that says `<5` as 4. A prediction of what is no observation stays as it is.
+    /// may be: a cell that says `<5` as 4. To be asked of predictions of observations
+    /// ([`Scale::Observation`](crate::model::Scale::Observation)): the mean behind a link stays as
+    /// it is, but a function is reported as if it were observed without noise.
     ///
     /// # Numerics
     /// Moments in closed form where values have normal noise, else from distribution functions.
@@ -77,48 +85,62 @@ impl Prediction {
         (mean, about(mean).1)
     }
 
-    /// From the distribution function: with `G = 1 - F`, over counts or a grid of values,
+    /// From the distribution function `F`, about any `c` between the limits:
     ///
-    /// $$ E g(r) = g(l) + \int_l^u G \, dg $$
+    /// $$ E r - c = \int_c^u (1 - F) - \int_l^c F, \qquad \tfrac12 E (r - c)^2 = \int_c^u (t - c)
+    ///    (1 - F) + \int_l^c (c - t) F $$
+    ///
+    /// Without an upper limit the tail is that of the value, in its mean and variance:
+    ///
+    /// $$ E r - E y = \int_{-\infty}^l F, \qquad \tfrac12 (E (r - c)^2 - E (y - c)^2) =
+    ///    \int_{-\infty}^l (t - c) F $$
     fn other_report(&self, row: usize, limits: Limits) -> (f64, f64) {
         let mut work = Work::default();
-        let is_count = self.predictive.as_ref().is_some_and(|p| p.is_count());
-        if is_count && limits.upper() == f64::INFINITY && limits.lower() <= ONE_BY_ONE {
-            // Only counts below the limit change: by one for every number from them to it.
-            let (mut first, mut second) = (self.mean[row], self.sd[row].powi(2));
-            second += first * first;
-            for y in 0..limits.lower().max(0.0) as usize {
-                let below = self.row_cdf(row, y as f64, &mut work);
-                first += below;
-                second += below * (2.0 * y as f64 + 1.0);
-            }
-            return (first, second - first * first);
-        }
-        let ends = [1e-12, 1.0 - 1e-12].map(|p| self.row_quantile(row, p, &mut work));
-        let low = limits.lower().max(ends[0]);
-        let high = limits.upper().min(ends[1]).max(low);
-        let steps: Vec<(f64, f64)> = match is_count && high - low <= ONE_BY_ONE {
-            true => (0..(high - low) as usize)
-                .map(|i| (low + i as f64, low + i as f64 + 1.0))
-                .collect(),
-            false => {
-                let step = (high - low) / STEPS as f64;
-                let edge = |i: usize| low + step * i as f64;
-                (0..STEPS).map(|i| (edge(i), edge(i + 1))).collect()
-            }
+        let (mean, variance) = (self.mean[row], self.sd[row].powi(2));
+        let [low, near, middle, far, high] = [LEFT_OUT, 0.25, 0.5, 0.75, 1.0 - LEFT_OUT]
+            .map(|p| self.row_quantile(row, p, &mut work));
+        let steps = Steps {
+            unit: far - near,
+            is_count: self.predictive.as_ref().is_some_and(|p| p.is_count()),
         };
-        let (mut first, mut second) = (0.0, 0.0);
-        for (from, to) in steps {
-            // A count is above every number from one to the next, but not above the next.
-            let at = match is_count && to - from == 1.0 {
-                true => from,
-                false => 0.5 * (from + to),
-            };
-            let share = 1.0 - self.row_cdf(row, at, &mut work);
-            first += share * (to - from);
-            second += share * ((to - low).powi(2) - (from - low).powi(2));
+        if limits.upper() == f64::INFINITY && variance.is_finite() {
+            let (mut first, mut second) = (0.0, variance);
+            for (from, to) in steps.away(limits.lower(), low.min(limits.lower())) {
+                let share = (to - from) * self.row_cdf(row, 0.5 * (from + to), &mut work);
+                first += share;
+                second += share * (to + from - 2.0 * mean);
+            }
+            return (mean + first, second - first * first);
         }
-        (low + first, second - first * first)
+        let centre = limits.clip(middle);
+        let (mut first, mut second) = (0.0, 0.0);
+        for (from, to) in steps.away(centre, limits.clip(low).min(centre)) {
+            let share = (to - from) * self.row_cdf(row, 0.5 * (from + to), &mut work);
+            first -= share;
+            second += share * (2.0 * centre - to - from);
+        }
+        for (from, to) in steps.away(centre, limits.clip(high).max(centre)) {
+            let above = 1.0 - self.row_cdf(row, 0.5 * (from + to), &mut work);
+            let share = (to - from) * above;
+            first += share;
+            second += share * (to + from - 2.0 * centre);
+        }
+        (centre + first, second - first * first)
+    }
+
+    /// Log of the probability of more than `y`.
+    fn log_above(&self, row: usize, y: f64, work: &mut Work) -> f64 {
+        let below = self.row_cdf(row, y, work);
+        if below < NEAR_ONE || self.predictive.is_some() || self.is_truncated {
+            return (1.0 - below).ln();
+        }
+        let mixture = self.row(row);
+        let logs = mixture.components().map(|(w, m, s)| match s > 0.0 {
+            true => w.ln() + log_cdf((m - y) / s),
+            false if m > y => w.ln(),
+            false => f64::NEG_INFINITY,
+        });
+        log_sum_exp(&logs.collect::<Vec<f64>>())
     }
 
     pub(crate) fn reported_values(&self, mut values: Vec<f64>) -> Vec<f64> {
@@ -156,9 +178,43 @@ impl Prediction {
                 *log = self.row_cdf(row, y, &mut work).ln();
             } else if y == limits.upper() {
                 let before = if is_count { y - 1.0 } else { y };
-                *log = (1.0 - self.row_cdf(row, before, &mut work)).ln();
+                *log = self.log_above(row, before, &mut work);
             }
         }
         logs
+    }
+}
+
+/// Steps along a line from a limit or a middle outwards.
+struct Steps {
+    /// Between the quartiles.
+    unit: f64,
+    is_count: bool,
+}
+
+impl Steps {
+    /// From one value to another, which may lie on either side: pairs `(lower, upper)`. Of counts
+    /// one by one where there are not too many, else in lengths that grow from some 1/50 of the
+    /// unit on.
+    fn away(&self, from: f64, to: f64) -> Vec<(f64, f64)> {
+        let reach = (to - from).abs();
+        if reach == 0.0 || !reach.is_finite() {
+            return Vec::new();
+        }
+        let sign = (to - from).signum();
+        let (count, edge): (usize, Box<dyn Fn(usize) -> f64>) =
+            match self.is_count && reach <= ONE_BY_ONE && reach.fract() == 0.0 {
+                true => (reach as usize, Box::new(|k| k as f64)),
+                false => {
+                    let unit = if self.unit > 0.0 { self.unit } else { reach };
+                    let rate = (reach / unit).ln_1p() / STEPS as f64;
+                    (STEPS, Box::new(move |k| unit * (rate * k as f64).exp_m1()))
+                }
+            };
+        let pair = |k: usize| {
+            let (a, b) = (from + sign * edge(k), from + sign * edge(k + 1));
+            (a.min(b), a.max(b))
+        };
+        (0..count).map(pair).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Values behind rows over 200 simulated tables: how often intervals hold them.
+//! Values behind rows over simulated tables: how often intervals hold them.
 
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Censored, Likelihood, Poisson};
@@ -10,7 +10,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-const TABLES: u64 = 200;
+/// Tables whose rows are asked for one by one, and of these, tables whose rows are also added up,
+/// from 10,000 draws each.
+const TABLES: u64 = 100;
+const SUMMED: u64 = 40;
 const ROWS: usize = 24;
 
 /// A function of the prior at 24 places, half a lengthscale apart.
@@ -42,13 +45,16 @@ struct Held {
 impl Held {
     /// Counts inside an interval, an end by the share of it that belongs to the interval: quantiles
     /// of counts are whole numbers, and intervals of whole numbers hold more than they should.
-    fn add(&mut self, values: &RowValues, sum: &RowTotals, truth: &[f64], random: &mut ChaCha8Rng) {
+    fn add_rows(&mut self, values: &RowValues, truth: &[f64], random: &mut ChaCha8Rng) {
         for (row, &y) in truth.iter().enumerate() {
             let (at, before) = (values.cdf(y)[row], values.cdf(y - 1e-9)[row]);
             let u = before + random.random::<f64>() * (at - before);
             self.rows.0 += f64::from(u8::from((0.025..=0.975).contains(&u)));
             self.rows.1 += 1.0;
         }
+    }
+
+    fn add_sum(&mut self, sum: &RowTotals, truth: &[f64], random: &mut ChaCha8Rng) {
         let y: f64 = truth.iter().sum();
         let (at, before) = (
             1.0 - sum.exceedance(y)[0],
@@ -87,8 +93,11 @@ fn coverage(
             .unwrap();
         let behind = posterior.behind(0).unwrap();
         let values = behind.values(&at).unwrap();
-        let sum = behind.totals(std::slice::from_ref(&at), seed).unwrap();
-        held.add(&values, &sum, &truth, &mut random);
+        held.add_rows(&values, &truth, &mut random);
+        if seed < SUMMED {
+            let sum = behind.totals(std::slice::from_ref(&at), seed).unwrap();
+            held.add_sum(&sum, &truth, &mut random);
+        }
     }
     held
 }
@@ -97,8 +106,7 @@ fn poisson(mean: f64, random: &mut ChaCha8Rng) -> f64 {
     super::common::draw(random, mean)
 }
 
-/// Counts below ten are hidden, as where tables of districts are published. Some 2,700 cells; 200
-/// sums.
+/// Counts below ten are hidden, as where tables of districts are published.
 #[test]
 fn intervals_of_hidden_counts_hold_them() {
     let held = coverage(0.7, 2.2, |f, random| {
@@ -155,12 +163,12 @@ fn intervals_of_values_below_a_limit_hold_them() {
     judge(&held);
 }
 
-/// Of 200 tables: rows of a table depend on each other, and 200 sums have a standard error of 1.5
-/// percent, so that .05 is more than three of them.
+/// Some 1,000 rows, of which those of a table depend on each other, have a standard error of about
+/// one percent, and 40 sums of 3.4 percent: bounds are three of them away from .95.
 fn judge(held: &Held) {
     let share = |(inside, of): (f64, f64)| inside / of;
     println!("rows {:.4} of {}", share(held.rows), held.rows.1);
     println!("sums {:.4} of {}", share(held.sums), held.sums.1);
-    assert!((0.93..=0.97).contains(&share(held.rows)), "{held:?}");
-    assert!((0.90..=0.99).contains(&share(held.sums)), "{held:?}");
+    assert!((0.92..=0.98).contains(&share(held.rows)), "{held:?}");
+    assert!(share(held.sums) >= 0.85, "{held:?}");
 }

@@ -4,6 +4,7 @@
 
 mod answers;
 mod behind;
+mod behind_alone;
 mod behind_coverage;
 mod both_varying;
 mod common;

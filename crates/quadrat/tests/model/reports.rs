@@ -3,8 +3,8 @@
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::Degrees;
 use quadrat::likelihood::{
-    Censored, Dispersion, Interval, Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Side,
-    StudentT, Thresholds, Truncated,
+    Censored, Dispersion, Exponential, Interval, Likelihood, NegativeBinomial, Noise, Ordinal,
+    Poisson, Side, StudentT, Thresholds, Truncated,
 };
 use quadrat::link::Link;
 use quadrat::model::{
@@ -13,6 +13,7 @@ use quadrat::model::{
 use quadrat::special::scalar::{normal_cdf, normal_pdf};
 use quadrat::support::Functionals;
 
+const INFINITE: f64 = f64::INFINITY;
 const X: [f64; 4] = [0.0, 1.0, 2.0, 3.5];
 
 fn fit(mean: f64, rows: impl Into<Likelihood>) -> Posterior {
@@ -136,6 +137,121 @@ fn counts_are_reported_between_their_limits() {
                 assert!((report.log_density(&[4.0; 3])[0] - hidden).abs() < 1e-12);
             }
         }
+    }
+}
+
+/// A prediction far from all rows under a prior of another variance.
+fn far(mean: f64, variance: f64, rows: impl Into<Likelihood>) -> Prediction {
+    let rows = rows.into();
+    let x: Vec<f64> = (0..rows.rows()).map(|i| i as f64).collect();
+    let at = Functionals::points("x", &x).unwrap();
+    Model::new(Kernel::matern32(["x"]))
+        .mean(Mean::Fixed(mean))
+        .set("matern32.variance", Setting::fixed(variance))
+        .set("matern32.lengthscale.x", Setting::fixed(1.0))
+        .observe(Observations::new(at, rows).unwrap())
+        .fit(&FitOptions::default())
+        .unwrap()
+        .predict(
+            &Functionals::points("x", &[60.0]).unwrap(),
+            Scale::Observation,
+        )
+        .unwrap()
+}
+
+/// Where nearly all counts lie beyond the cap, the report is the cap; below it likewise.
+#[test]
+fn a_report_never_lies_beyond_a_limit() {
+    let row = Poisson::new(vec![101.0], vec![1.0], Link::Exp).unwrap();
+    let value = far(100.0_f64.ln(), 1e-8, row);
+    for (lower, upper, right) in [
+        (0.0, 15.0, 15.0),
+        (300.0, INFINITE, 300.0),
+        (300.0, 400.0, 300.0),
+    ] {
+        let report = value.clone().reported(Limits::new(lower, upper).unwrap());
+        // Tails beyond 1e-12 are left out.
+        assert!((report.mean()[0] - right).abs() < 1e-9, "{report:?}");
+        assert!(report.sd()[0] < 1e-4, "{:?}", report.sd());
+        for p in [0.001, 0.5, 0.999] {
+            assert_eq!(report.quantile(p)[0], right);
+        }
+    }
+}
+
+/// Values with tails that no even steps reach: a Student-t value of three degrees against an
+/// integral of its distribution function in growing steps, an exponential one of a rate that is
+/// log-normal against the closed form at every rate.
+#[test]
+fn heavy_tails_are_reported_whole() {
+    let noise = Noise::Known(vec![1.0]);
+    let row = StudentT::new(vec![1.0], noise, Degrees::Known(3.0)).unwrap();
+    let value = far(1.0, 0.01, row);
+    // Another formula than the library's: r = l + (y - l)^+, whose mean is int_l (1 - F).
+    let upper = (0..40_000).map(|k| {
+        let edge = |k: i32| (f64::from(k) / 40_000.0 * 1e6_f64.ln_1p()).exp_m1();
+        let (a, b) = (edge(k), edge(k + 1));
+        (b - a) * (1.0 - value.cdf(&[0.5 * (a + b)])[0])
+    });
+    let mean: f64 = upper.sum();
+    let report = value.clone().reported(Limits::new(0.0, INFINITE).unwrap());
+    // Steps of 3e-4 of their place; beyond 1e6 lies 1e-12.
+    assert!(
+        (report.mean()[0] - mean).abs() < 1e-4,
+        "{} {mean}",
+        report.mean()[0]
+    );
+    // Of both limits the same by parts; symmetric about the value's own mean.
+    let both = value.clone().reported(Limits::new(-9.0, 11.0).unwrap());
+    assert!((both.mean()[0] - 1.0).abs() < 1e-4 && both.sd()[0] < report.sd()[0] + 1.0);
+    let under = value.reported(Limits::new(-INFINITE, 2.0).unwrap());
+    // By symmetry about 1.
+    assert!((under.mean()[0] - (2.0 - report.mean()[0])).abs() < 1e-4);
+    assert!(
+        (under.sd()[0] / report.sd()[0] - 1.0).abs() < 1e-3,
+        "{under:?} {report:?}"
+    );
+
+    let limit = 0.2;
+    let row = Exponential::new(vec![1.0], Link::Exp).unwrap();
+    let value = far(0.0, 1.0, row).reported(Limits::new(limit, INFINITE).unwrap());
+    let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
+    for k in -900..=900 {
+        let f = 0.01 * f64::from(k);
+        let (weight, mean) = ((-0.5 * f * f).exp(), f.exp());
+        let beyond = (-limit / mean).exp();
+        total += weight;
+        first += weight * (limit + mean * beyond);
+        second += weight * (limit * limit + 2.0 * beyond * (limit * mean + mean * mean));
+    }
+    let mean = first / total;
+    let sd = (second / total - mean * mean).sqrt();
+    // The midpoint rule in steps of 1/50 of what is between the quartiles.
+    assert!(
+        (value.mean()[0] - mean).abs() < 1e-4,
+        "{} {mean}",
+        value.mean()[0]
+    );
+    assert!(
+        (value.sd()[0] / sd - 1.0).abs() < 1e-3,
+        "{} {sd}",
+        value.sd()[0]
+    );
+}
+
+/// The heap at an upper limit that lies nine standard deviations above the mean: log Phi(-9), as
+/// below a lower one.
+#[test]
+fn heaps_far_out_have_a_logarithm() {
+    let row = Censored::new(vec![0.1], &[Side::None], Noise::Known(vec![0.5])).unwrap();
+    let value = far(0.0, 0.5, row);
+    let limit = 9.0 * value.sd()[0];
+    let report = value.reported(Limits::new(-limit, limit).unwrap());
+    let right = quadrat::special::scalar::log_cdf(-9.0);
+    for y in [-limit, limit] {
+        let log = report.log_density(&[y])[0];
+        // The prior is left to 1e-20 by a row 60 lengthscales away; ulps of the limit.
+        assert!((log - right).abs() < 1e-9, "{y} {log} {right}");
     }
 }
 
