@@ -46,7 +46,7 @@ pub fn limits(said: Said, reported: &Reported) -> Result<Limits, Fault> {
     };
     limits.map_err(|error| match error {
         InputError::Unavailable { what, remedy } => Fault {
-            message: format!("there is no scale `report` here: {what} is not one number"),
+            message: format!("there is no scale `report` here: it would be {what}"),
             remedy: remedy.to_owned(),
         },
         other => Fault {

@@ -172,8 +172,8 @@ fn sums(
     let totals = behind.totals(&inside, wanted.seed)?;
     let above = wanted.chances.above.iter().map(|&limit| {
         // Each group has a limit of its own, less what was left out of it.
-        let one = |(group, more): (usize, &f64)| totals.exceedance(limit - more)[group];
-        left_out.iter().enumerate().map(one).collect()
+        let limits: Vec<f64> = left_out.iter().map(|more| limit - more).collect();
+        totals.exceedance_of_each(&limits).unwrap_or_default()
     });
     let above = above.collect();
     let draws = totals.draws(count).into_iter().zip(&left_out);

@@ -36,7 +36,10 @@ pub fn figure(shown: Shown<'_>) -> Result<Figure, String> {
         0 => String::new(),
         n => format!(" {n} rows are known, and left out."),
     };
-    if rows.len() > shown.most || rows.is_empty() {
+    if rows.is_empty() {
+        return Err("every row is known".to_owned());
+    }
+    if rows.len() > shown.most {
         return Err(format!(
             "a list shows at most {} rows, and {} are not known",
             shown.most,

@@ -6,7 +6,8 @@
 //! | predictions of the function | `marginals`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
-//! | conditions on predictions, chances | `amounts`, `truncation`, `probabilities`, `response_draws` |
+//! | exposures and trials of new rows | `amounts` |
+//! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
 //! | rows left out | `crossvalidation` |

@@ -24,7 +24,7 @@ const FEW: usize = 500;
 /// Draws of a count before its range is looked at number by number.
 const TRIES: usize = 6;
 /// Uniform numbers are kept this far from 0 and 1, where quantiles are infinite.
-const EDGE: f64 = 1e-15;
+pub(super) const EDGE: f64 = 1e-15;
 /// Steps of a map from all draws to those that are not negative: some 60 for a standard deviation.
 const STEPS: usize = 512;
 

@@ -1,8 +1,11 @@
 //! The values behind rows, one by one.
 
+use rand::{RngExt as _, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::beliefs::Beliefs;
+use super::draws::EDGE;
 use super::law::Law;
 use super::table::Behind;
 use super::told::{Reported, told};
@@ -95,6 +98,18 @@ impl RowValues {
         Self::new(vec![self.laws[row].clone()])
     }
 
+    /// Draws of the first row by itself, reproducible for a seed and its place in the table.
+    pub(super) fn draws(&self, count: usize, seed: u64, place: usize) -> Vec<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1 + place as u64);
+        let level = |_| random.random::<f64>().clamp(EDGE, 1.0 - EDGE);
+        let levels: Vec<f64> = (0..count).map(level).collect();
+        levels
+            .into_iter()
+            .map(|p| self.laws[0].quantile(p))
+            .collect()
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -139,5 +154,31 @@ impl RowValues {
     pub fn exceedance(&self, limit: f64) -> Vec<f64> {
         let above = |below: f64| (1.0 - below).clamp(0.0, 1.0);
         self.cdf(limit).into_iter().map(above).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::posterior::behind::cells::CountLaw;
+
+    /// Draws of a row by itself have its distribution, and are the same for the same seed and row.
+    #[test]
+    fn draws_of_a_row_have_its_law() {
+        let law = CountLaw {
+            weight: 1.0,
+            mean: 3.0,
+            dispersion: 0.0,
+        };
+        let values = RowValues::new(vec![Law::counts(0.0, 4.0, &[law])]);
+        let drawn = values.draws(10_000, 5, 2);
+        for y in 0..5 {
+            let y = f64::from(y);
+            let below = drawn.iter().filter(|d| **d <= y).count() as f64 / 1e4;
+            // Three standard errors of a share of 10,000.
+            assert!((below - values.cdf(y)[0]).abs() < 0.015, "{y} {below}");
+        }
+        assert_eq!(values.draws(10, 5, 2), drawn[..10]);
+        assert_ne!(values.draws(10_000, 5, 3), drawn);
     }
 }
