@@ -14,7 +14,9 @@ const LEAST_LEFT: f64 = 1e-6;
 impl Beliefs<'_> {
     /// What would be believed of the function without one row (seen once): the component less what
     /// the fit made of the row; none where that is more than all that is known, and where the
-    /// spread is a function and sites are no moments: they are then expectations over it.
+    /// spread is a function and sites are no moments: they are then expectations over it. With
+    /// moments it is one at every value of the spread, as if that and the function were independent
+    /// given the row.
     pub fn cavity(&self, i: usize, part: &Part) -> Option<Belief> {
         let (row, way) = (self.rows[i].0, self.ways[part.node]);
         let target = Belief {

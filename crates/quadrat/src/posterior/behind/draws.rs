@@ -63,8 +63,8 @@ impl Behind<'_> {
     /// # Numerics
     /// Each row's draws have its distribution in [`Self::values`], where values are known not to be
     /// negative to 1e-3 of a standard deviation; rows depend on each other as their functions do,
-    /// by a normal copula. Counts of totals after a link are drawn given draws of the totals, whose
-    /// distribution is some percent from that of [`Self::values`].
+    /// by a normal copula. Counts of totals after a link are drawn given draws of the totals, which
+    /// need not have the distribution that [`Self::values`] takes for these.
     pub fn sample(&self, rows: &[usize], draws: usize, seed: u64) -> Result<Mat<f64>, FitError> {
         let hidden = self.hidden(rows)?;
         // As many as sums take, so that these are sums of the same draws.

@@ -5,13 +5,14 @@
 //! |---|---|
 //! | the rows of a table, and what each leaves open | `table`, `told` |
 //! | what is believed of the function, with and without a row | `beliefs`, `cavity` |
-//! | the distribution of one value | `law`, `truncated_normal`, `cells` |
+//! | the distribution of one value | `law`, `truncated_normal`, `counts`, `cells` |
 //! | rows by themselves | `values` |
 //! | rows together: draws and sums | `draws`, `totals` |
 
 mod beliefs;
 mod cavity;
 mod cells;
+mod counts;
 mod draws;
 mod law;
 mod table;
