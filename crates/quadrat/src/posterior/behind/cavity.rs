@@ -5,6 +5,11 @@ use crate::likelihood::local::Belief;
 
 /// Steps that look for a cavity.
 const MOST_STEPS: usize = 400;
+/// By how much steps shrink where one led away, and to which part of a whole one at least.
+const SHRUNK: f64 = 0.7;
+const LEAST_STEP: f64 = 0.05;
+/// The part of its precision that a step may take from a cavity.
+const MOST_LOST: f64 = 0.75;
 /// A cavity is found when with the row it has the mean and variance that it should, to this share
 /// of the standard deviation.
 const FOUND: f64 = 1e-7;
@@ -45,22 +50,30 @@ impl Beliefs<'_> {
     fn cavity_of_moments(&self, row: usize, part: &Part, target: Belief) -> Option<Belief> {
         let local = self.likelihood.local();
         let mut at = target;
+        let (mut part_of_step, mut last) = (0.5, f64::INFINITY);
         for _ in 0..MOST_STEPS {
             let site = local.tilted(&part.own, row, at);
             let precision = 1.0 / at.variance + site.precision;
             let mean = (at.mean / at.variance + site.shift) / precision;
-            let is_near = (mean - target.mean).abs() <= FOUND * part.sd
-                && (precision * target.variance - 1.0).abs() <= FOUND;
-            if is_near {
+            let off = (mean - target.mean).abs() / part.sd;
+            let off = off.max((precision * target.variance - 1.0).abs());
+            if off <= FOUND {
                 return Some(at);
             }
-            // What the row says of the belief is taken from the target.
-            let left = 1.0 / target.variance - site.precision;
-            let least = 0.25 / at.variance;
-            let left = left.max(least);
-            let shift = target.mean / target.variance - site.shift;
+            if off > last {
+                part_of_step = (SHRUNK * part_of_step).max(LEAST_STEP);
+            }
+            last = off;
+            // What the row says of the belief is taken from the target. Where the row says much more
+            // than the cavity, whole steps swing to and fro.
+            let (old, old_shift) = (1.0 / at.variance, at.mean / at.variance);
+            let by = 1.0 / target.variance - site.precision - old;
+            let shift_by = target.mean / target.variance - site.shift - old_shift;
+            let most = if by < 0.0 { MOST_LOST * old / -by } else { 1.0 };
+            let step = part_of_step.min(most);
+            let left = old + step * by;
             at = Belief {
-                mean: shift / left,
+                mean: (old_shift + step * shift_by) / left,
                 variance: 1.0 / left,
             };
             if !(at.mean.is_finite() && at.variance.is_finite() && at.variance > 0.0) {
