@@ -240,15 +240,15 @@ fn values_below_a_limit_are_what_all_functions_say() {
 /// No quantile and no draw lies outside of what the row reported, whatever the inference.
 #[test]
 fn nothing_lies_outside_of_what_was_reported() {
-    let x: Vec<f64> = (0..8).map(|i| 0.4 * f64::from(i)).collect();
+    let x: Vec<f64> = (0..4).map(|i| 0.4 * f64::from(i)).collect();
     let ends = |i: usize| match i % 4 {
         0 => (0.0, 4.0),
         1 => (15.0, f64::INFINITY),
         2 => (6.0, 6.0),
         _ => (3.0, 20.0),
     };
-    let (lower, upper): (Vec<f64>, Vec<f64>) = (0..8).map(ends).unzip();
-    let ones = vec![1.0; 8];
+    let (lower, upper): (Vec<f64>, Vec<f64>) = (0..4).map(ends).unzip();
+    let ones = vec![1.0; 4];
     let counts = Poisson::ranges(lower.clone(), upper.clone(), ones.clone(), Link::Exp).unwrap();
     let spread = NegativeBinomial::ranges(
         lower.clone(),
@@ -257,7 +257,7 @@ fn nothing_lies_outside_of_what_was_reported() {
         Link::Exp,
         Dispersion::Known(0.4),
     );
-    let noise = || Noise::Known(vec![1e-4; 8]);
+    let noise = || Noise::Known(vec![1e-4; 4]);
     let values = Interval::new(lower.clone(), upper.clone(), noise()).unwrap();
     let all: [Likelihood; 3] = [counts.into(), spread.unwrap().into(), values.into()];
     let ways = [
@@ -266,9 +266,9 @@ fn nothing_lies_outside_of_what_was_reported() {
         FitOptions::default().with_inference(Inference::Sites(Method::Variational)),
         FitOptions::default()
             .with_inference(Inference::Sparse)
-            .with_inducing(Inducing::Number(5)),
+            .with_inducing(Inducing::Number(3)),
     ];
-    let rows: Vec<usize> = (0..8).collect();
+    let rows: Vec<usize> = (0..4).collect();
     for likelihood in &all {
         for options in &ways {
             let posterior = fit(1.5, &x, likelihood.clone(), options);
@@ -276,7 +276,7 @@ fn nothing_lies_outside_of_what_was_reported() {
             let found = behind.values(&rows).unwrap();
             let drawn = behind.sample(&rows, 20, 1).unwrap();
             let name = likelihood.name();
-            for row in 0..8 {
+            for row in 0..4 {
                 let range = lower[row]..=upper[row];
                 for p in [1e-6, 0.025, 0.5, 0.975, 1.0 - 1e-6] {
                     let q = found.quantile(p)[row];
@@ -289,7 +289,7 @@ fn nothing_lies_outside_of_what_was_reported() {
                 }
             }
             let sums = behind.totals(std::slice::from_ref(&rows), 1).unwrap();
-            let same: f64 = (0..8).map(|row| drawn[(row, 4)]).sum();
+            let same: f64 = (0..4).map(|row| drawn[(row, 4)]).sum();
             // The same numbers added up in another order.
             assert!((sums.draws(5)[0][4] / same - 1.0).abs() < 1e-12, "{name}");
         }
