@@ -258,8 +258,14 @@ fn nothing_lies_outside_of_what_was_reported() {
         Dispersion::Known(0.4),
     );
     let noise = || Noise::Known(vec![1e-4; 4]);
-    let values = Interval::new(lower.clone(), upper.clone(), noise()).unwrap();
-    let all: [Likelihood; 3] = [counts.into(), spread.unwrap().into(), values.into()];
+    // Values of the function itself, of which 15 is no likely one.
+    let fifth = |ends: &[f64]| ends.iter().map(|end| 0.2 * end).collect::<Vec<f64>>();
+    let values = Interval::new(fifth(&lower), fifth(&upper), noise()).unwrap();
+    let all: [(Likelihood, f64); 3] = [
+        (counts.into(), 1.0),
+        (spread.unwrap().into(), 1.0),
+        (values.into(), 0.2),
+    ];
     let ways = [
         FitOptions::default(),
         FitOptions::default().with_inference(Inference::Sites(Method::Laplace)),
@@ -269,7 +275,7 @@ fn nothing_lies_outside_of_what_was_reported() {
             .with_inducing(Inducing::Number(3)),
     ];
     let rows: Vec<usize> = (0..4).collect();
-    for likelihood in &all {
+    for (likelihood, unit) in &all {
         for options in &ways {
             let posterior = fit(1.5, &x, likelihood.clone(), options);
             let behind = posterior.behind(0).unwrap();
@@ -277,7 +283,7 @@ fn nothing_lies_outside_of_what_was_reported() {
             let drawn = behind.sample(&rows, 20, 1).unwrap();
             let name = likelihood.name();
             for row in 0..4 {
-                let range = lower[row]..=upper[row];
+                let range = unit * lower[row]..=unit * upper[row];
                 for p in [1e-6, 0.025, 0.5, 0.975, 1.0 - 1e-6] {
                     let q = found.quantile(p)[row];
                     assert!(range.contains(&q), "{name} {row} {p} {q}");
