@@ -20,8 +20,8 @@ use crate::problem::settings::Inducing;
 use crate::problem::sparse::SparseChoice;
 use crate::support::Functionals;
 
-/// Most excerpts; most rows of a table in each; most points of a row; most nodes of an excerpt. With
-/// the draws below an excerpt takes some tenths of a second.
+/// Most excerpts; most rows of a table in each; most points of a row; most nodes of an excerpt.
+/// With the draws below an excerpt takes some tenths of a second.
 const EXCERPTS: usize = 3;
 const ROWS: usize = 4;
 const POINTS: usize = 48;

@@ -64,8 +64,8 @@ impl Beliefs<'_> {
                 part_of_step = (SHRUNK * part_of_step).max(LEAST_STEP);
             }
             last = off;
-            // What the row says of the belief is taken from the target. Where the row says much more
-            // than the cavity, whole steps swing to and fro.
+            // What the row says of the belief is taken from the target. Where the row says much
+            // more than the cavity, whole steps swing to and fro.
             let (old, old_shift) = (1.0 / at.variance, at.mean / at.variance);
             let by = 1.0 / target.variance - site.precision - old;
             let shift_by = target.mean / target.variance - site.shift - old_shift;

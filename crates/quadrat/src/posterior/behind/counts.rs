@@ -1,5 +1,5 @@
-//! The laws of a count behind a row: given the function as the fit believes it, and by the row's own
-//! likelihood.
+//! The laws of a count behind a row: given the function as the fit believes it, and by the row's
+//! own likelihood.
 
 use super::beliefs::{Beliefs, NODES, Part, REACH, node};
 use super::cells::CountLaw;
@@ -12,7 +12,8 @@ use crate::special::scalar::normal_pdf;
 /// Fewest and most values of the function where a row's own likelihood weighs them. Its edges may
 /// be several times as steep as what is known with it is wide.
 const OF_ROW: (usize, usize) = (81, 601);
-/// Values of the function whose log density lies so many nats below the largest say nothing (1e-11).
+/// Values of the function whose log density lies so many nats below the largest say nothing
+/// (1e-11).
 const NOTHING: f64 = 25.0;
 
 impl Beliefs<'_> {

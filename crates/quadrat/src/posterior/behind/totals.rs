@@ -54,8 +54,8 @@ impl Behind<'_> {
     /// Means are sums of the means of the rows. Standard deviations and quantiles are those of
     /// 10,000 draws (2,000 from 500 rows on that are not known), which move ends of 95 % intervals
     /// by .03 (.06) of a standard deviation. A single row that is not known needs none. Above 4,000
-    /// rows that are not known each group is drawn by itself, of more than 5,000 groups fewer times,
-    /// at least 1,000.
+    /// rows that are not known each group is drawn by itself, of more than 5,000 groups fewer
+    /// times, at least 1,000.
     pub fn totals(&self, groups: &[Vec<usize>], seed: u64) -> Result<RowTotals, FitError> {
         let mut all: Vec<usize> = groups.concat();
         all.sort_unstable();

@@ -105,8 +105,8 @@ pub(crate) trait Engine: Send + Sync {
         self.tables().rows().max(self.supports().len()) <= LATTICE_ROWS
     }
 
-    /// From how many rows on starts are first compared on a subset of the rows, and its size; `None`
-    /// where they never are.
+    /// From how many rows on starts are first compared on a subset of the rows, and its size;
+    /// `None` where they never are.
     fn thinned(&self) -> Option<(usize, usize)> {
         None
     }
