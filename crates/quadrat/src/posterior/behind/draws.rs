@@ -172,7 +172,7 @@ impl Drawing {
         let heavier = |a: &usize, b: &usize| weight(*a).total_cmp(&weight(*b));
         // Rounding may leave something after the last.
         let all = own()
-            .last()
+            .next_back()
             .or_else(|| (0..self.parts.len()).max_by(heavier));
         all.unwrap_or(0)
     }
