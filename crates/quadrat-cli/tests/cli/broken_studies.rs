@@ -84,7 +84,7 @@ const CASES: &[Case] = &[
     ("from = 0, to = 20, step = 1", "from = 1e300, to = 1.1e300, step = 1", &["a step of 1 is lost in rounding between 1e300 and 1.1e300", "s.toml:14:", "larger step"]),
     ("aggregate = \"sum\"\nlike", "aggregate = \"sum\"\nlevel = 1\nlike", &["unknown key `level` in [[observe]]"]),
     ("name = \"by-year\"", "name = \"by-year\"\nlevel = 1.5", &["`level` is 1.5; it must lie between 0 and 1", "s.toml:14:9"]),
-    ("name = \"by-year\"", "name = \"by-year\"\nscale = \"log\"", &["`log` is not a known `scale`", "`latent`, `response` and `observation`"]),
+    ("name = \"by-year\"", "name = \"by-year\"\nscale = \"log\"", &["`log` is not a known `scale`", "`observation`, `report` and `row`"]),
 ];
 
 /// Sections to add at the end, texts expected.
