@@ -58,7 +58,7 @@ impl Behind<'_> {
     /// # Errors
     /// As [`Self::values`]; [`InputError::TooManyDrawn`] for more than 4,000 rows whose values
     /// are not known; those of
-    /// [`Posterior::sample_responses`](super::super::Posterior::sample_responses).
+    /// [`Posterior::sample_responses`](crate::model::Posterior::sample_responses).
     ///
     /// # Numerics
     /// Each row's draws have its distribution in [`Self::values`], where values are known not to be

@@ -27,7 +27,7 @@ impl Behind<'_> {
     ///
     /// # Errors
     /// [`InputError::Range`] for a row that does not exist, and those of
-    /// [`Posterior::predict`](super::super::Posterior::predict).
+    /// [`Posterior::predict`](crate::model::Posterior::predict).
     ///
     /// # Numerics
     /// Counts: their probabilities one by one, over at least 21 values of the function; beyond
