@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use toml_edit::{Item, TableLike};
+use toml_edit::{Array, Item, TableLike};
 
 use crate::diagnostic::{Problem, Problems, Source, shown};
 use crate::suggest;
@@ -243,6 +243,24 @@ impl<'a> Section<'a> {
         );
         None
     }
+}
+
+/// Names of columns, each once; `key` is what names them.
+pub fn distinct(section: &Section<'_>, key: &str, array: &Array) -> Option<Vec<Spanned<String>>> {
+    let mut columns: Vec<Spanned<String>> = Vec::with_capacity(array.len());
+    for value in array {
+        let item = Item::Value(value.clone());
+        let mut name = text(section.check, &format!("a column of `{key}`"), &item)?;
+        name.span = value.span().unwrap_or_else(|| section.span_of(key));
+        if columns.iter().any(|column| column.value == name.value) {
+            let message = format!("the column `{}` is given twice", name.value);
+            let remedy = "name each column once";
+            section.check.refuse(&name.span, message, remedy);
+            return None;
+        }
+        columns.push(name);
+    }
+    Some(columns)
 }
 
 /// A string; empty ones are refused.

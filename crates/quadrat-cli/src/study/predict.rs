@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::Item;
 
-use super::fields::{Section, Spanned, kind, number, text};
+use super::fields::{Section, Spanned, distinct, kind, number};
 use super::likelihood::{Given, given};
 use super::support::{self, Support};
 use super::{names, repeated, rows};
@@ -240,21 +240,7 @@ fn kept(section: &Section<'_>) -> Option<Vec<Spanned<String>>> {
         section.check.refuse(&span, message, LIKE);
         return None;
     };
-    let mut columns: Vec<Spanned<String>> = Vec::with_capacity(array.len());
-    for value in array {
-        let item = Item::Value(value.clone());
-        let mut name = text(section.check, "a column of `keep`", &item)?;
-        name.span = value.span().unwrap_or_else(|| span.clone());
-        if columns.iter().any(|column| column.value == name.value) {
-            let message = format!("the column `{}` is given twice", name.value);
-            section
-                .check
-                .refuse(&name.span, message, "name each column once");
-            return None;
-        }
-        columns.push(name);
-    }
-    Some(columns)
+    distinct(section, "keep", array)
 }
 
 /// A key that is a number above zero or a column, where it is there.

@@ -1,7 +1,6 @@
 //! `rows` in `[[predict]]`: rows of an observed table, each given what it reported.
 
-use super::fields::{Section, Spanned, kind, text};
-use toml_edit::Item;
+use super::fields::{Section, Spanned, distinct, kind, text};
 
 const LIKE: &str =
     "such as `rows = \"cells.csv\"` and `scale = \"row\"`, with the file of an [[observe]]";
@@ -87,19 +86,5 @@ fn by(section: &Section<'_>) -> Option<Option<Vec<Spanned<String>>>> {
         section.check.refuse(&span, message, BY);
         return None;
     };
-    let mut columns: Vec<Spanned<String>> = Vec::with_capacity(array.len());
-    for value in array {
-        let item = Item::Value(value.clone());
-        let mut name = text(section.check, "a column of `by`", &item)?;
-        name.span = value.span().unwrap_or_else(|| span.clone());
-        if columns.iter().any(|column| column.value == name.value) {
-            let message = format!("the column `{}` is given twice", name.value);
-            section
-                .check
-                .refuse(&name.span, message, "name each column once");
-            return None;
-        }
-        columns.push(name);
-    }
-    Some(Some(columns))
+    Some(Some(distinct(section, "by", array)?))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::engine::exact::ExactEngine;
+use super::engine::latents::Latents;
 use super::engine::pooled::PooledEngine;
 use super::engine::sites::SitesEngine;
 use super::engine::sparse::SparseEngine;
@@ -60,17 +61,19 @@ impl Problem {
         } else if tables.iter().any(is_pooled) {
             let method = model.method.unwrap_or(Method::Laplace);
             let (kernel, parameters) = (&prior.kernel, &prior.parameters);
-            let pooled = Pooled::new(kernel, &prior.of_kernel, parameters, tables, supports);
+            let of_kernel = &prior.of_kernel;
+            let (pooled, nodes) = Pooled::new(kernel, of_kernel, parameters, tables, supports);
             let reports = of_tables(model.own);
-            Box::new(PooledEngine::new(prior, reports, method, pooled))
+            let latents = Latents::new(prior, reports, nodes);
+            Box::new(PooledEngine::new(latents, method, pooled))
         } else if let Some(method) = model.method {
             let typical = rows().values;
             let reports = of_tables(model.own);
-            let engine = SitesEngine::new(prior, reports, method, supports);
-            Box::new(match model.is_centred {
-                true => engine.centred(tables, &typical),
-                false => engine,
-            })
+            let mut latents = Latents::new(prior, reports, supports);
+            if model.is_centred {
+                latents = latents.centred(tables, &typical);
+            }
+            Box::new(SitesEngine::new(latents, method))
         } else {
             let rows = rows();
             let reports = of_tables(model.own);

@@ -43,13 +43,14 @@ pub struct Density2d<'a>(pub(super) Plan<'a>);
 /// #     .collect();
 /// let estimate = Conditional::new(&x, &y).cells(20, 60).draws(2000).estimate()?;
 /// let [low, median, high] = estimate.quantile_curves([0.05, 0.5, 0.95]);
-/// let middle = estimate.slice(0.5).unwrap();
+/// let middle = estimate.slice(0.5).ok_or("outside of the places")?;
 /// // The median of y at x = 1/2 is 3/2.
 /// assert!(median.lower[middle] < 1.5 && median.upper[middle] > 1.5);
-/// let above = estimate.probability(0.5, (1.5, f64::INFINITY)).unwrap();
+/// let above = estimate.probability(0.5, (1.5, f64::INFINITY));
+/// let above = above.ok_or("outside of the places")?;
 /// assert!(above.lower < 0.5 && above.upper > 0.5);
 /// # assert!(low.value[middle] < 1.0 && high.value[middle] > 2.0);
-/// # Ok::<(), quadrat::density::DensityError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Conditional<'a>(pub(super) Plan<'a>);

@@ -7,10 +7,12 @@
 //! | `pooled` | sums after a link, at nodes | Gaussian sites of the sums, draws that meet them |
 //! | `sparse` | any, of up to millions of points | sites of inducing points, in chunks |
 //!
-//! What the rest of the house asks of each is in `interface`; how many rows they take, in `limits`.
+//! What the rest of the house asks of each is in `interface`; how many rows they take, in `limits`;
+//! the values that `sites` and `pooled` approximate, in `latents`.
 
 pub(crate) mod exact;
 mod interface;
+pub(crate) mod latents;
 mod limits;
 pub(crate) mod pooled;
 pub(crate) mod sites;

@@ -5,13 +5,12 @@ use super::super::prior::Prior;
 use super::super::settings::AUTO_FREE;
 use super::super::tables::Tables;
 use super::interface::Engine;
+use super::latents::Latents;
 use super::limits::{LATTICE_ROWS, check_dense, check_sites};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
-use crate::inference::sites::{Block, LatentGaussian, Method, Parted, SecondPrior};
+use crate::inference::sites::{LatentGaussian, Method};
 use crate::inference::{Conditioned, Evidence};
-use crate::linalg::{Mat, MatRef};
-use crate::parameter::Parameter;
 use crate::support::Functionals;
 
 /// Most nodes for which [`Hyperparameters::Auto`](crate::model::Hyperparameters::Auto) integrates.
@@ -22,53 +21,42 @@ const LOST: f64 = 0.25;
 
 /// Sums `sum_j w_rj psi(f(x_j))` over the nodes of every row.
 pub(crate) struct PooledEngine {
-    prior: Prior,
-    tables: Tables,
+    /// Of the nodes.
+    latents: Latents,
     method: Method,
     pooled: Pooled,
-    nodes: Functionals,
-    /// Prior means of the nodes.
-    prior_mean: Vec<f64>,
 }
 
 impl PooledEngine {
-    pub fn new(
-        prior: Prior,
-        tables: Tables,
-        method: Method,
-        (pooled, nodes): (Pooled, Functionals),
-    ) -> Self {
+    pub fn new(latents: Latents, method: Method, pooled: Pooled) -> Self {
         Self {
-            prior_mean: prior.mean.means(&nodes),
-            prior,
-            tables,
+            latents,
             method,
             pooled,
-            nodes,
         }
     }
 
     /// Rows or nodes, whichever are more.
     fn size(&self) -> usize {
-        self.tables.rows().max(self.nodes.len())
+        self.latents.tables.rows().max(self.latents.supports.len())
     }
 }
 
 impl Engine for PooledEngine {
     fn prior(&self) -> &Prior {
-        &self.prior
+        &self.latents.prior
     }
 
     fn prior_mut(&mut self) -> &mut Prior {
-        &mut self.prior
+        &mut self.latents.prior
     }
 
     fn tables(&self) -> &Tables {
-        &self.tables
+        &self.latents.tables
     }
 
     fn supports(&self) -> &Functionals {
-        &self.nodes
+        &self.latents.supports
     }
 
     fn observed(&self) -> &Functionals {
@@ -84,9 +72,9 @@ impl Engine for PooledEngine {
     }
 
     fn check_size(&self) -> Result<(), InputError> {
-        check_dense(self.tables.rows())?;
+        check_dense(self.latents.tables.rows())?;
         self.pooled.check()?;
-        check_sites(self.tables.rows())
+        check_sites(self.latents.tables.rows())
     }
 
     fn condition(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError> {
@@ -94,24 +82,24 @@ impl Engine for PooledEngine {
             draws,
             ..PooledOptions::default()
         };
-        condition_pooled(self, &self.pooled.pools, theta, &options)
+        condition_pooled(&self.latents, &self.pooled.pools, theta, &options)
     }
 
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {
         let options = PooledOptions::default();
         Some(Box::new(PooledEvidence::new(
-            self,
+            &self.latents,
             &self.pooled.pools,
             options,
         )))
     }
 
     fn latent(&self) -> Option<&dyn LatentGaussian> {
-        Some(self)
+        Some(&self.latents)
     }
 
     fn quadrature_warning(&self, theta: &[f64]) -> Option<String> {
-        self.pooled.warning(&self.prior.of_kernel, theta)
+        self.pooled.warning(&self.latents.prior.of_kernel, theta)
     }
 
     fn is_integrated(&self, free: usize) -> bool {
@@ -134,44 +122,5 @@ impl Engine for PooledEngine {
 
     fn pooled(&self) -> Option<&Pooled> {
         Some(&self.pooled)
-    }
-}
-
-impl LatentGaussian for PooledEngine {
-    fn prior_mean(&self) -> &[f64] {
-        &self.prior_mean
-    }
-
-    fn covariance(&self, theta: &[f64]) -> Mat<f64> {
-        self.prior.covariance(theta, &self.nodes)
-    }
-
-    fn parted(&self, theta: &[f64]) -> Parted {
-        self.prior.parted(theta, &self.nodes)
-    }
-
-    fn contract_covariance(&self, theta: &[f64], adjoint: MatRef<'_, f64>, gradient: &mut [f64]) {
-        let covariance = &self.prior.of_kernel;
-        covariance.contract(theta, &self.nodes, adjoint, gradient);
-    }
-
-    fn blocks(&self) -> Vec<Block<'_>> {
-        self.tables.blocks()
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        &self.prior.parameters
-    }
-
-    fn describe(&self) -> String {
-        self.prior.kernel.to_string()
-    }
-
-    fn second(&self) -> Option<&dyn SecondPrior> {
-        self.tables.seconds.prior()
-    }
-
-    fn mirrored(&self) -> Vec<Vec<usize>> {
-        self.tables.mirrored(&self.prior)
     }
 }
