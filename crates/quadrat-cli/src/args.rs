@@ -1,15 +1,17 @@
 //! The command line.
 
 mod density;
+mod looks;
 mod next;
 mod simulate;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 pub use density::{CorrectWord, Density};
-pub use next::{Looks, Next, PolicyWord, Price, Tell};
+pub use looks::{Aggregation, Looks};
+pub use next::{Next, PolicyWord, Price, Tell};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
@@ -138,6 +140,7 @@ pub const LEVEL: f64 = 0.95;
 
 /// `quadrat predict`.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("where").args(["point", "boxes", "region", "bag"]).required(true).multiple(true))]
 pub struct Predict {
     /// A model saved by `quadrat fit`
     #[arg(value_name = "M.quadrat")]
@@ -145,33 +148,12 @@ pub struct Predict {
     /// Table of the places to predict at; GeoJSON with --region
     #[arg(long, value_name = "FILE")]
     pub at: PathBuf,
-    /// Columns of coordinates, named as in the kernel
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., required_unless_present_any = ["boxes", "region", "bag"])]
-    pub point: Vec<String>,
-    /// The two dimensions of the polygons in FILE, such as `lon,lat`
-    #[arg(long, value_name = "DIM,DIM", value_delimiter = ',', num_args = 1.., conflicts_with_all = ["bag", "weight"])]
-    pub region: Vec<String>,
-    /// Property that names the regions, or column that says which bag a point is in
-    #[arg(long, value_name = "NAME")]
-    pub key: Option<String>,
-    /// Take the coordinates of the polygons as they are, not as longitude and latitude
-    #[arg(long, requires = "region")]
-    pub planar: bool,
-    /// Columns of coordinates of the points in FILE that make up bags; needs --key
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., requires = "key")]
-    pub bag: Vec<String>,
-    /// Column of the weights of the points of bags
-    #[arg(long, value_name = "COLUMN", requires = "bag")]
-    pub weight: Option<String>,
+    /// Where its rows look.
+    #[command(flatten)]
+    pub looks: Looks,
     /// Takes missing coordinates of the points of bags as the mean of those of their bag
     #[arg(long, value_name = "HOW", value_parser = ["mean"], requires = "bag")]
     pub missing: Option<String>,
-    /// A dimension and the columns of its two edges, such as `age=from,to`; may be repeated
-    #[arg(long = "box", id = "boxes", value_name = "DIM=LO,HI", value_parser = edges)]
-    pub boxes: Vec<Edges>,
-    /// Whether to predict totals or averages of the boxes, regions or bags
-    #[arg(long, value_enum, required_unless_present = "point")]
-    pub aggregate: Option<Aggregation>,
     /// What to predict
     #[arg(long, value_enum, default_value = "response")]
     pub scale: ScaleWord,
@@ -263,26 +245,6 @@ pub enum MechanismWord {
     Geometric,
 }
 
-/// A dimension and the columns of its edges.
-#[derive(Debug, Clone)]
-pub struct Edges {
-    /// The dimension.
-    pub dim: String,
-    /// Column of one edge.
-    pub first: String,
-    /// Column of the other.
-    pub second: String,
-}
-
-/// `sum` or `mean`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Aggregation {
-    /// Totals
-    Sum,
-    /// Averages
-    Mean,
-}
-
 /// A scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScaleWord {
@@ -304,24 +266,6 @@ fn figure(text: &str) -> Result<PathBuf, String> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("svg" | "png" | "html") => Ok(path),
         _ => Err("the file must end in .svg, .png or .html".to_owned()),
-    }
-}
-
-fn edges(text: &str) -> Result<Edges, String> {
-    let parts = text
-        .split_once('=')
-        .and_then(|(dim, edges)| Some((dim, edges.split_once(',')?)));
-    match parts {
-        Some((dim, (first, second)))
-            if !dim.is_empty() && !first.is_empty() && !second.is_empty() =>
-        {
-            Ok(Edges {
-                dim: dim.trim().into(),
-                first: first.trim().into(),
-                second: second.trim().into(),
-            })
-        }
-        _ => Err("write a dimension and two columns, such as `age=from,to`".to_owned()),
     }
 }
 
@@ -347,13 +291,5 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn edges_need_a_dimension_and_two_columns() {
-        assert!(edges("age=from,to").is_ok());
-        for bad in ["age", "age=from", "=from,to", "age=,to"] {
-            assert!(edges(bad).is_err());
-        }
     }
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use quadrat::acquire::Policy;
 
-use super::{Aggregation, Edges, edges, figure};
+use super::figure;
+use super::looks::Looks;
 
 /// `quadrat next`.
 #[derive(Debug, Args)]
@@ -64,37 +65,6 @@ pub struct Next {
     /// Number of threads; all cores when absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-}
-
-/// The supports of rows of a table, as `quadrat predict` has them; points of all inputs where none
-/// is given.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Looks {
-    /// Columns of coordinates, named as in the kernel; all inputs that nothing else names when
-    /// absent
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
-    pub point: Vec<String>,
-    /// The two dimensions of the polygons in the file, such as `lon,lat`
-    #[arg(long, value_name = "DIM,DIM", value_delimiter = ',', num_args = 1.., conflicts_with_all = ["bag", "weight"])]
-    pub region: Vec<String>,
-    /// Property that names the regions, or column that says which bag a point is in
-    #[arg(long, value_name = "NAME")]
-    pub key: Option<String>,
-    /// Take the coordinates of the polygons as they are, not as longitude and latitude
-    #[arg(long, requires = "region")]
-    pub planar: bool,
-    /// Columns of coordinates of the points in the file that make up bags; needs --key
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1.., requires = "key")]
-    pub bag: Vec<String>,
-    /// Column of the weights of the points of bags
-    #[arg(long, value_name = "COLUMN", requires = "bag")]
-    pub weight: Option<String>,
-    /// A dimension and the columns of its two edges, such as `age=from,to`; may be repeated
-    #[arg(long = "box", id = "boxes", value_name = "DIM=LO,HI", value_parser = edges)]
-    pub boxes: Vec<Edges>,
-    /// Whether totals or averages of the boxes, regions or bags are measured
-    #[arg(long, value_enum)]
-    pub aggregate: Option<Aggregation>,
 }
 
 /// `quadrat tell`.

@@ -1,12 +1,13 @@
 //! Where the rows of a table look, by flags like those of `quadrat predict`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
-use super::predict::{as_flags, flags, read};
-use crate::args::{LEVEL, Looks, Predict, ScaleWord};
+use super::predict::flags::{self, Line};
+use super::predict::{as_flags, read};
+use crate::args::Looks;
 use crate::diagnostic::Problems;
 use crate::geographic::Geographic;
 use crate::places::Places;
@@ -34,15 +35,24 @@ pub fn places(
     geographic: Option<Arc<Geographic>>,
     but: &[&str],
 ) -> Result<Places> {
-    let mut args = as_predict(asked, dims);
-    args.keep = others(asked.file, &args, but)?;
-    let described = flags::described(&args, asked.words);
+    let looks = filled(asked.looks, dims);
+    let described = flags::described(&Line {
+        words: asked.words,
+        model: asked.model,
+        at: asked.file,
+        looks: &looks,
+        fills: false,
+        exposure: None,
+        trials: None,
+        keep: &others(asked.file, &looks, but)?,
+        further: String::new(),
+    });
     let check = Check::new(&described.source);
-    flags::suits(&check, &described.support, dims, &args);
+    flags::suits(&check, &described.support, dims, &looks);
     flags::same_map(&check, &described.support, geographic.as_deref());
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
-    let places = read(&args, &files, &described);
+    let places = read(asked.file, &files, &described);
     for warning in files.warnings() {
         warn(&warning);
     }
@@ -52,56 +62,29 @@ pub fn places(
     places.context("no places were read")
 }
 
-/// The flags as those of a prediction; inputs that nothing names are columns of points.
-fn as_predict(asked: &Asked<'_>, dims: &[String]) -> Predict {
-    let looks = asked.looks;
-    let mut point = looks.point.clone();
-    if point.is_empty() && looks.bag.is_empty() {
+/// Where rows look, inputs that nothing names as columns of points.
+fn filled(looks: &Looks, dims: &[String]) -> Looks {
+    let mut looks = looks.clone();
+    if looks.point.is_empty() && looks.bag.is_empty() {
         let is_named = |dim: &&String| {
             looks.region.contains(dim) || looks.boxes.iter().any(|edges| &edges.dim == *dim)
         };
-        point = dims.iter().filter(|dim| !is_named(dim)).cloned().collect();
+        looks.point = dims.iter().filter(|dim| !is_named(dim)).cloned().collect();
     }
-    Predict {
-        model: asked.model.to_owned(),
-        at: asked.file.to_owned(),
-        point,
-        region: looks.region.clone(),
-        key: looks.key.clone(),
-        planar: looks.planar,
-        bag: looks.bag.clone(),
-        weight: looks.weight.clone(),
-        missing: None,
-        boxes: looks.boxes.clone(),
-        aggregate: looks.aggregate,
-        scale: ScaleWord::Response,
-        level: LEVEL,
-        above: Vec::new(),
-        ranks: false,
-        draws: None,
-        seed: 0,
-        of: None,
-        like: None,
-        exposure: None,
-        trials: None,
-        keep: Vec::new(),
-        non_negative: false,
-        output: None::<PathBuf>,
-        quiet: false,
-    }
+    looks
 }
 
 /// The columns of the table that say no place, but some; of the points of bags none.
-fn others(file: &Path, args: &Predict, but: &[&str]) -> Result<Vec<String>> {
-    if !args.bag.is_empty() {
+fn others(file: &Path, looks: &Looks, but: &[&str]) -> Result<Vec<String>> {
+    if !looks.bag.is_empty() {
         return Ok(Vec::new());
     }
     let table = match is_geo(file) {
         true => Table::from_geo(open_geo(file, file)?),
         false => Table::open(file, file)?,
     };
-    let edges = args.boxes.iter().flat_map(|e| [&e.first, &e.second]);
-    let own: Vec<&String> = args.point.iter().chain(edges).chain(&args.key).collect();
+    let edges = looks.boxes.iter().flat_map(|e| [&e.first, &e.second]);
+    let own: Vec<&String> = looks.point.iter().chain(edges).chain(&looks.key).collect();
     let is_other = |name: &&String| !own.contains(name) && !but.contains(&name.as_str());
     Ok(table.headers().iter().filter(is_other).cloned().collect())
 }

@@ -1,10 +1,11 @@
 //! The support that the flags of `quadrat predict` describe.
 
 use std::ops::Range;
+use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::args::{Aggregation, LEVEL, Predict, ScaleWord};
+use crate::args::{Aggregation, LEVEL, Looks, Predict, ScaleWord};
 use crate::diagnostic::Source;
 use crate::geographic::Geographic;
 use crate::resolve::together;
@@ -26,97 +27,101 @@ pub(in crate::commands) struct Described {
     pub(in crate::commands) beside: Beside,
 }
 
-/// The support that the flags describe, and the flags as a text that problems can point into.
-pub(in crate::commands) fn described(args: &Predict, [command, at]: [&str; 2]) -> Described {
-    let mut text = format!("quadrat {command} {}", args.model.display());
-    let word = |text: &mut String, before: &str, word: &str| {
-        text.push_str(before);
-        let start = text.len();
-        text.push_str(word);
+/// What a command line says of places.
+pub(in crate::commands) struct Line<'a> {
+    /// The command, and the flag of the table.
+    pub(in crate::commands) words: [&'a str; 2],
+    /// The model.
+    pub(in crate::commands) model: &'a Path,
+    /// The table.
+    pub(in crate::commands) at: &'a Path,
+    /// Where its rows look.
+    pub(in crate::commands) looks: &'a Looks,
+    /// Whether missing coordinates of points of bags are filled in.
+    pub(in crate::commands) fills: bool,
+    /// What rates are multiplied by.
+    pub(in crate::commands) exposure: Option<&'a str>,
+    /// Among how many trials successes are predicted.
+    pub(in crate::commands) trials: Option<&'a str>,
+    /// Columns to copy.
+    pub(in crate::commands) keep: &'a [String],
+    /// The other flags, which no problem points into.
+    pub(in crate::commands) further: String,
+}
+
+impl<'a> From<&'a Predict> for Line<'a> {
+    fn from(args: &'a Predict) -> Self {
+        Self {
+            words: ["predict", "--at"],
+            model: &args.model,
+            at: &args.at,
+            looks: &args.looks,
+            fills: args.missing.is_some(),
+            exposure: args.exposure.as_deref(),
+            trials: args.trials.as_deref(),
+            keep: &args.keep,
+            further: further(args),
+        }
+    }
+}
+
+/// A command line as a text that problems can point into.
+struct Text(String);
+
+impl Text {
+    /// Adds a flag and its value.
+    fn word(&mut self, before: &str, word: &str) -> Spanned<String> {
+        self.0.push_str(before);
+        let start = self.0.len();
+        self.0.push_str(word);
         Spanned {
             value: word.to_owned(),
-            span: start..text.len(),
+            span: start..self.0.len(),
         }
-    };
-    // A path that is not UTF-8 is shown, and then not found, with a replacement character.
-    let at = word(&mut text, &format!(" {at} "), &args.at.to_string_lossy());
-    let start = text.len();
-    let words = |text: &mut String, before: &str, list: &[String]| -> Vec<Spanned<String>> {
+    }
+
+    /// Adds a flag and the values that it is given, if there are any.
+    fn list(&mut self, before: &str, list: &[String]) -> Vec<Spanned<String>> {
         let each = list.iter().enumerate();
-        each.map(|(i, item)| word(text, if i == 0 { before } else { "," }, item))
+        each.map(|(i, item)| self.word(if i == 0 { before } else { "," }, item))
             .collect()
-    };
-    let of_region = words(&mut text, " --region ", &args.region);
-    let of_bag = words(&mut text, " --bag ", &args.bag);
-    let key = args.key.as_ref().map(|key| word(&mut text, " --key ", key));
-    let weight = args.weight.as_ref();
-    let weight = weight.map(|weight| word(&mut text, " --weight ", weight));
-    if args.planar {
-        text.push_str(" --planar");
     }
-    if args.missing.is_some() {
-        text.push_str(" --missing mean");
+
+    /// Adds a flag and its value, if there is one.
+    fn maybe(&mut self, before: &str, word: Option<&str>) -> Option<Spanned<String>> {
+        Some(self.word(before, word?))
     }
-    let span = start + 1..text.len().max(start + 1);
-    let shape = if !of_region.is_empty() {
-        Some(Shape::Region(RegionKeys {
-            file: None,
-            key,
-            dims: of_region,
-            planar: args.planar,
-            skips: false,
-            span,
-        }))
-    } else {
-        key.filter(|_| !of_bag.is_empty()).map(|key| {
-            Shape::Bag(BagKeys {
-                file: at.clone(),
-                key,
-                dims: of_bag,
-                weight,
-                fills: args.missing.is_some(),
-                skips: false,
-                span,
-            })
-        })
-    };
-    let mut dims = Vec::new();
-    for edges in &args.boxes {
-        let name = word(&mut text, " --box ", &edges.dim);
-        let first = word(&mut text, "=", &edges.first);
-        let second = word(&mut text, ",", &edges.second);
-        dims.push(Dim {
-            name,
-            extent: Extent::Edges(Edge::Column(first), Edge::Column(second)),
-        });
-    }
-    for (i, column) in args.point.iter().enumerate() {
-        let name = word(&mut text, if i == 0 { " --point " } else { "," }, column);
-        dims.push(Dim {
-            name,
-            extent: Extent::Point,
-        });
-    }
-    let aggregate = match args.aggregate {
-        Some(Aggregation::Sum) if shape.is_some() || !args.boxes.is_empty() => Some(Aggregate::Sum),
-        Some(Aggregation::Mean) if shape.is_some() || !args.boxes.is_empty() => {
+}
+
+/// The support that the flags describe, and the flags as a text that problems can point into.
+pub(in crate::commands) fn described(line: &Line<'_>) -> Described {
+    let ([command, at], looks) = (line.words, line.looks);
+    let mut text = Text(format!("quadrat {command} {}", line.model.display()));
+    // A path that is not UTF-8 is shown, and then not found, with a replacement character.
+    let at = text.word(&format!(" {at} "), &line.at.to_string_lossy());
+    let shape = shape(&mut text, line, &at);
+    let dims = dims(&mut text, looks);
+    let aggregate = match looks.aggregate {
+        Some(Aggregation::Sum) if shape.is_some() || !looks.boxes.is_empty() => {
+            Some(Aggregate::Sum)
+        }
+        Some(Aggregation::Mean) if shape.is_some() || !looks.boxes.is_empty() => {
             Some(Aggregate::Mean)
         }
         _ => None,
     };
-    let amount = |text: &mut String, flag: &str, given: &Option<String>| {
-        Some(amount(word(text, flag, given.as_ref()?)))
-    };
     let beside = Beside {
-        exposure: amount(&mut text, " --exposure ", &args.exposure),
-        trials: amount(&mut text, " --trials ", &args.trials),
-        keep: words(&mut text, " --keep ", &args.keep),
+        exposure: text.maybe(" --exposure ", line.exposure).map(amount),
+        trials: text.maybe(" --trials ", line.trials).map(amount),
+        keep: text.list(" --keep ", line.keep),
     };
-    text.push_str(&further(args));
-    let span: Range<usize> = 0..text.len();
-    let source = Source::named("command line".to_owned(), text.into());
+    if let Some(aggregate) = &looks.aggregate {
+        text.word(" --aggregate ", &named(aggregate));
+    }
+    text.0.push_str(&line.further);
+    let span: Range<usize> = 0..text.0.len();
     Described {
-        source,
+        source: Source::named("command line".to_owned(), text.0.into()),
         support: Support {
             shape,
             dims,
@@ -126,6 +131,64 @@ pub(in crate::commands) fn described(args: &Predict, [command, at]: [&str; 2]) -
         at,
         beside,
     }
+}
+
+/// The regions or bags that the flags name.
+fn shape(text: &mut Text, line: &Line<'_>, at: &Spanned<String>) -> Option<Shape> {
+    let looks = line.looks;
+    let start = text.0.len();
+    let of_region = text.list(" --region ", &looks.region);
+    let of_bag = text.list(" --bag ", &looks.bag);
+    let key = text.maybe(" --key ", looks.key.as_deref());
+    let weight = text.maybe(" --weight ", looks.weight.as_deref());
+    if looks.planar {
+        text.0.push_str(" --planar");
+    }
+    if line.fills {
+        text.0.push_str(" --missing mean");
+    }
+    let span = start + 1..text.0.len().max(start + 1);
+    if !of_region.is_empty() {
+        return Some(Shape::Region(RegionKeys {
+            file: None,
+            key,
+            dims: of_region,
+            planar: looks.planar,
+            skips: false,
+            span,
+        }));
+    }
+    key.filter(|_| !of_bag.is_empty()).map(|key| {
+        Shape::Bag(BagKeys {
+            file: at.clone(),
+            key,
+            dims: of_bag,
+            weight,
+            fills: line.fills,
+            skips: false,
+            span,
+        })
+    })
+}
+
+/// The sides of boxes and the coordinates of points that the flags name.
+fn dims(text: &mut Text, looks: &Looks) -> Vec<Dim> {
+    let mut dims = Vec::new();
+    for edges in &looks.boxes {
+        let name = text.word(" --box ", &edges.dim);
+        let first = text.word("=", &edges.first);
+        let second = text.word(",", &edges.second);
+        dims.push(Dim {
+            name,
+            extent: Extent::Edges(Edge::Column(first), Edge::Column(second)),
+        });
+    }
+    let points = text.list(" --point ", &looks.point);
+    dims.extend(points.into_iter().map(|name| Dim {
+        name,
+        extent: Extent::Point,
+    }));
+    dims
 }
 
 /// A number or a column; `inf` and `nan` may be columns.
@@ -140,17 +203,16 @@ fn amount(word: Spanned<String>) -> Given {
     }
 }
 
-/// The other flags, which no problem points into.
+/// A word as it is written on the command line.
+fn named(word: &impl ValueEnum) -> String {
+    let value = word.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// The other flags of a prediction.
 fn further(args: &Predict) -> String {
-    fn named(word: &impl ValueEnum) -> String {
-        let value = word.to_possible_value();
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
-    }
     let mut text = String::new();
     let mut flag = |name: &str, value: String| text.push_str(&format!(" {name} {value}"));
-    if let Some(aggregate) = &args.aggregate {
-        flag("--aggregate", named(aggregate));
-    }
     if args.scale != ScaleWord::Response {
         flag("--scale", named(&args.scale));
     }
@@ -190,7 +252,7 @@ pub(in crate::commands) fn suits(
     check: &Check<'_>,
     support: &Support,
     dims: &[String],
-    args: &Predict,
+    looks: &Looks,
 ) {
     let inputs = crate::suggest::list(dims);
     let given: Vec<&Spanned<String>> = support.names().collect();
@@ -242,14 +304,14 @@ pub(in crate::commands) fn suits(
             "name all inputs in `--bag`",
         );
     }
-    if args.key.is_some() && support.shape.is_none() {
+    if looks.key.is_some() && support.shape.is_none() {
         check.refuse(
             &support.span,
             "--key names regions or bags, and there are none, so it has no meaning",
             "leave --key out, or give `--region` or `--bag`; other columns of the table stay as they are",
         );
     }
-    if !has_width && args.aggregate.is_some() {
+    if !has_width && looks.aggregate.is_some() {
         check.refuse(
             &support.span,
             "a point has neither a total nor an average, so --aggregate has no meaning",

@@ -80,15 +80,15 @@ fn asked(
     posterior: &engine::Posterior,
     geographic: Option<Arc<Geographic>>,
 ) -> Result<Asked> {
-    let described = flags::described(args, ["predict", "--at"]);
+    let described = flags::described(&args.into());
     let (source, support) = (&described.source, &described.support);
     let check = Check::new(source);
-    flags::suits(&check, support, posterior.dims(), args);
+    flags::suits(&check, support, posterior.dims(), &args.looks);
     flags::same_map(&check, support, geographic.as_deref());
     flags::kept_once(&check, &described.beside.keep);
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
-    let mut places = read(args, &files, &described);
+    let mut places = read(&args.at, &files, &described);
     let warnings = files.warnings();
     let outputs = asked_outputs(posterior, args.of.as_deref())?;
     let chances = asked_chances(args, posterior, &outputs)?;
@@ -120,19 +120,19 @@ fn asked(
 }
 
 /// The places of the table, or the regions or bags of the file.
-pub(super) fn read(args: &Predict, files: &Files<'_>, described: &Described) -> Option<Places> {
+pub(super) fn read(file: &Path, files: &Files<'_>, described: &Described) -> Option<Places> {
     let Described {
         support,
         at,
         beside,
         ..
     } = described;
-    if matches!(support.shape, Some(Shape::Region(_))) && !is_geo(&args.at) {
+    if matches!(support.shape, Some(Shape::Region(_))) && !is_geo(file) {
         files.check.refuse(
             &at.span,
             format!(
                 "`--region` needs a GeoJSON file; `{}` is none by its name",
-                args.at.display()
+                file.display()
             ),
             "give --at a `.geojson`; for a table write `--point`, `--box` or `--bag`",
         );
