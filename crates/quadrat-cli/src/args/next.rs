@@ -75,11 +75,18 @@ pub struct Tell {
     pub model: PathBuf,
     /// Table of what was measured, such as the one of `quadrat next -o` with the answers filled in:
     /// where, `kind`, and `value` or `lower` and `upper`; rows without an answer are left out
-    #[arg(value_name = "ROWS.csv")]
-    pub rows: PathBuf,
+    #[arg(value_name = "ROWS.csv", required_unless_present_any = ["relearn", "told"])]
+    pub rows: Option<PathBuf>,
     /// The kind of all rows, where the table has no column `kind`
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", requires = "rows")]
     pub kind: Option<String>,
+    /// Learn the hyperparameters again, from the rows of the fit and all that were added since;
+    /// their priors stay those of the fit
+    #[arg(long)]
+    pub relearn: bool,
+    /// File for a table of all rows that were added to the model so far, as they were written
+    #[arg(long, value_name = "OUT.csv")]
+    pub told: Option<PathBuf>,
     /// Where the rows looked.
     #[command(flatten)]
     pub looks: Looks,
@@ -89,6 +96,9 @@ pub struct Tell {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+    /// Number of threads; all cores when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 /// A kind of measurement at a price.

@@ -1,24 +1,31 @@
 //! `quadrat tell`: rows that were measured, added to a saved model.
 
 mod answers;
+mod record;
 
 use std::collections::BTreeMap;
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quadrat::model::Observations;
+use quadrat::model::{FitOptions, Hyper, Hyperparameters, Observations};
 
 use self::answers::{Answered, likelihood, read};
+use self::record::Record;
 use super::looks::{self, Asked};
 use super::next::kinds::table_of;
 use super::predict::load;
-use super::print;
-use crate::args::Tell;
+use super::{print, replacing, running};
+use crate::args::{Saying, Tell};
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{self, Posterior};
 use crate::functionals::functionals;
-use crate::numbers::count;
+use crate::geographic::Geographic;
+use crate::numbers::{count, human};
 use crate::output::{Staged, writable};
 use crate::places::Places;
+use crate::progress::Bar;
 use crate::table::Table;
 use crate::terminal::warn;
 
@@ -29,12 +36,77 @@ type Own = BTreeMap<(usize, bool), (String, Vec<usize>)>;
 /// Runs the command.
 pub fn run(args: &Tell) -> Result<()> {
     let output = args.output.as_ref().unwrap_or(&args.model);
-    writable(std::slice::from_ref(output))?;
-    let (posterior, geographic) = load(&args.model)?;
-    let table = Table::open(&args.rows, &args.rows)?;
+    spare(args, output)?;
+    let rows = args.rows.as_deref();
+    let outputs: Vec<PathBuf> = iter::once(output).chain(&args.told).cloned().collect();
+    writable(&outputs)?;
+    let (mut posterior, geographic) = load(&args.model)?;
+    let mut said = Vec::new();
+    if let Some(rows) = rows {
+        (posterior, said) = added(args, rows, posterior, geographic)?;
+    }
+    if args.relearn {
+        let before = posterior.summary().hyperparameters.clone();
+        posterior = relearned(args, &posterior)?;
+        said.extend(learned(&before, &posterior.summary().hyperparameters));
+    } else if rows.is_some() {
+        said.push("hyperparameters are those of the fit; `--relearn` learns them again".to_owned());
+    }
+    let mut staged = Staged::new();
+    if rows.is_some() || args.relearn || args.output.is_some() {
+        staged.bytes(output, &engine::to_bytes(&posterior))?;
+    }
+    let record = Record::of(&posterior);
+    if let Some(told) = &args.told {
+        if record.is_empty() {
+            let remedy = "`quadrat tell` adds rows, and keeps them as they were written";
+            let problem = Problem::new("no rows were added to this model");
+            return Err(Problems::from(problem.remedy(remedy)).into());
+        }
+        staged.write(told, |out| record.write(out))?;
+    }
+    let written = staged.finish()?;
+    if args.quiet {
+        return Ok(());
+    }
+    said.extend(
+        written
+            .iter()
+            .map(|path| format!("wrote {}", path.display())),
+    );
+    print(&(said.join("\n") + "\n"))
+}
+
+/// Refuses to write over what is read, and two files at one place.
+fn spare(args: &Tell, output: &Path) -> Result<(), Problems> {
+    let rows: Vec<&Path> = args.rows.as_deref().into_iter().collect();
+    let told = args.told.as_deref();
+    let outputs: Vec<&Path> = iter::once(output).chain(told).collect();
+    let over = !replacing(&rows, &outputs).is_empty()
+        || told.is_some_and(|told| {
+            told == output || !replacing(&[&args.model, output], &[told]).is_empty()
+        });
+    if over {
+        return Err(
+            Problem::new("an output would replace a file that is read or written")
+                .remedy("choose another file with -o or --told")
+                .into(),
+        );
+    }
+    Ok(())
+}
+
+/// The model with the rows of a table, and what to say of them.
+fn added(
+    args: &Tell,
+    rows: &Path,
+    posterior: Posterior,
+    geographic: Option<Arc<Geographic>>,
+) -> Result<(Posterior, Vec<String>)> {
+    let table = Table::open(rows, rows)?;
     let asked = Asked {
         model: &args.model,
-        file: &args.rows,
+        file: rows,
         words: ["tell", ""],
         looks: &args.looks,
     };
@@ -51,26 +123,68 @@ pub fn run(args: &Tell) -> Result<()> {
         .values()
         .map(|(kind, rows)| format!("{} {kind}", rows.len()))
         .collect();
-    let posterior = conditioned(posterior, &places, &answered, own)?;
-    let mut staged = Staged::new();
-    staged.bytes(output, &engine::to_bytes(&posterior))?;
-    staged.finish()?;
-    if args.quiet {
-        return Ok(());
-    }
-    if open > 0 {
+    let mut record = Record::of(&posterior);
+    record.add(&table, &in_order(&own))?;
+    let mut posterior = conditioned(posterior, &places, &answered, own)?;
+    record.keep(&mut posterior)?;
+    if open > 0 && !args.quiet {
         warn(&format!(
             "{} without an answer left out",
             count(open, "row")
         ));
     }
-    print(&format!(
-        "added {}: {}\nthe model has {}; hyperparameters are those of its fit\nwrote {}\n",
-        count(told, "row"),
-        by_kind.join(", "),
-        count(posterior.summary().rows, "row"),
-        output.display()
-    ))
+    let all = posterior.summary().rows;
+    let said = [
+        format!("added {}: {}", count(told, "row"), by_kind.join(", ")),
+        format!("the model has {}", count(all, "row")),
+    ];
+    Ok((posterior, said.into()))
+}
+
+/// Rows that are told with their kinds, in the order of the table.
+fn in_order(own: &Own) -> Vec<(usize, String)> {
+    let each = own.values();
+    let mut all: Vec<(usize, String)> = each
+        .flat_map(|(kind, rows)| rows.iter().map(|row| (*row, kind.clone())))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+/// The model with hyperparameters learned from all of its rows.
+fn relearned(args: &Tell, posterior: &Posterior) -> Result<Posterior> {
+    let bar = Bar::new(args.quiet);
+    let how = running(
+        &Saying {
+            json: false,
+            quiet: args.quiet,
+            threads: args.threads,
+        },
+        &bar,
+    )?;
+    let mut options = FitOptions::default().with_hyperparameters(Hyperparameters::Auto);
+    if let Some(progress) = how.progress {
+        options = options.with_progress(progress);
+    }
+    let again = posterior
+        .relearn(&options)
+        .context("the hyperparameters cannot be learned again")?;
+    bar.finish();
+    for warning in &again.summary().warnings {
+        warn(warning);
+    }
+    Ok(again)
+}
+
+/// What became of the hyperparameters.
+fn learned(before: &[Hyper], after: &[Hyper]) -> Vec<String> {
+    let mut said = vec!["learned again:".to_owned()];
+    for hyper in after {
+        let old = before.iter().find(|old| old.name == hyper.name);
+        let old = old.map_or_else(String::new, |old| format!("{} -> ", human(old.value)));
+        said.push(format!("  {}  {old}{}", hyper.name, human(hyper.value)));
+    }
+    said
 }
 
 /// The rows with an answer by their kinds, and how many have none.

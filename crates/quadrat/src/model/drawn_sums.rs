@@ -1,7 +1,7 @@
 //! Conditioning through inducing points, with draws that meet sums after a link where rows are few,
 //! and what to say of it.
 
-use super::fit::{condition_covering, poor_draws};
+use super::conclude::{condition_covering, poor_draws};
 use crate::error::FitError;
 use crate::inference::Factor;
 use crate::posterior::component::{Component, Node};

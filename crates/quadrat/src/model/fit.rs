@@ -2,39 +2,19 @@
 
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::Model;
-use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use super::coarse_to_fine::{coarse_to_fine, compete};
+use super::conclude::{Found, conclude};
 use super::redundant::warning;
 use crate::error::{FitError, InputError};
-use crate::inference::{
-    Evidence, IntegrateOptions, Interval, LearnOptions, Optimum, in_pool, integrate, sites::Method,
-};
-use crate::parameter::Parameter;
-use crate::posterior::component::{Component, Node};
-use crate::posterior::correlation::correlations;
-use crate::posterior::levels::mean_hypers;
+use crate::inference::{LearnOptions, in_pool, sites::Method};
 use crate::posterior::mixture::Posterior;
-use crate::posterior::summary::COVERED;
-use crate::posterior::summary::{FitSummary, Hyper};
-use crate::posterior::{fine_noise, misfit};
 use crate::problem::assembly::Problem;
 use crate::problem::extent::reach;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
 use crate::progress::{Progress, Silent};
 
-/// Share of the posterior at which draws that few of them carry are told.
-const POOR: f64 = 0.05;
-/// Values of the hyperparameters that are conditioned at a time.
-const AT_ONCE: usize = 16;
-/// Up to this lost weight nothing is warned of: [`COVERED`] leaves out as much anyway.
-const LOST_UNSAID: f64 = 1.0 - COVERED;
-/// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be
-/// evaluated there.
-const UNKNOWN: f64 = 0.05;
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
 
@@ -93,70 +73,6 @@ impl Model {
     }
 }
 
-/// Integration over the hyperparameters, or the optimum alone.
-pub(super) struct Spread {
-    pub nodes: Vec<Node>,
-    pub intervals: Vec<Interval>,
-    pub evaluations: usize,
-}
-
-/// Integrates, and says where that stopped too early.
-pub(super) fn spread(
-    evidence: &dyn Evidence,
-    optimum: &Optimum,
-    (has_lattice, max_nodes): (bool, usize),
-    progress: &dyn Progress,
-    warnings: &mut Vec<String>,
-) -> Result<Spread, FitError> {
-    let defaults = IntegrateOptions::default();
-    let settings = IntegrateOptions {
-        progress,
-        max_nodes,
-        lattice_up_to: if has_lattice {
-            defaults.lattice_up_to
-        } else {
-            0
-        },
-        ..defaults
-    };
-    let integration = integrate(evidence, optimum, &settings)?;
-    if integration.capped {
-        warnings.push(format!(
-            "the integration over the hyperparameters stopped at {} nodes before the posterior had fallen off everywhere",
-            integration.nodes.len()
-        ));
-    }
-    if integration.unknown > UNKNOWN {
-        warnings.push(format!(
-            "the evidence could not be evaluated for about {:.0} % of the places to which the integration over the hyperparameters looked, which count for nothing: intervals may be too short",
-            100.0 * integration.unknown
-        ));
-    }
-    let parameters = evidence.parameters();
-    warnings.extend(misfit::passed_by(parameters, &integration.nodes, optimum));
-    let intervals = integration.intervals(parameters, 0.95);
-    let evaluations = integration.evaluations;
-    let nodes = integration.nodes.into_iter().map(|n| Node {
-        weight: n.weight,
-        theta: n.theta,
-        log_evidence: n.log_evidence,
-    });
-    Ok(Spread {
-        nodes: nodes.collect(),
-        intervals,
-        evaluations,
-    })
-}
-
-/// The optimum as the only node.
-pub(super) fn alone(optimum: &Optimum) -> Vec<Node> {
-    vec![Node {
-        weight: 1.0,
-        theta: optimum.theta.clone(),
-        log_evidence: optimum.log_evidence,
-    }]
-}
-
 /// As [`fit`]; by the variational approximation where expectation propagation was not asked for and
 /// does not converge, at the starts of the hyperparameters, in a whole search or where that ends,
 /// or where its evidence is far above the bound there.
@@ -207,9 +123,33 @@ fn fit(
 ) -> Result<Posterior, FitError> {
     let silent = Silent;
     let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
+    let integrated = is_integrated(&problem, options.hyperparameters)?;
+    let mut learn = learning(&problem, options, progress);
+    let (searched_coarsely, rivals) =
+        coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
+    let optimum = compete(&problem, &learn, rivals)?;
+    let found = Found {
+        evaluations: searched_coarsely + optimum.evaluations,
+        optimum,
+        integrated,
+        settings: &model.settings,
+        progress,
+        started,
+    };
+    conclude(problem, model.tables.clone(), found)
+}
+
+/// Whether hyperparameters are integrated.
+///
+/// # Errors
+/// [`InputError::Unavailable`] above so many rows that every value could keep its factor.
+pub(super) fn is_integrated(
+    problem: &Problem,
+    hyperparameters: Hyperparameters,
+) -> Result<bool, InputError> {
     let free = problem.parameters().iter().filter(|p| !p.fixed).count();
     let integrated = free > 0
-        && match options.hyperparameters {
+        && match hyperparameters {
             Hyperparameters::Map => false,
             Hyperparameters::Integrate => true,
             Hyperparameters::Auto => problem.engine().is_integrated(free),
@@ -218,207 +158,22 @@ fn fit(
         return Err(InputError::Unavailable {
             what: "integration of the hyperparameters above 4,000 rows",
             remedy: "use hyperparameters = \"map\": with so many rows they are well determined",
-        }
-        .into());
+        });
     }
-    let mut learn = LearnOptions {
-        starts: if free == 0 { 1 } else { options.starts.max(1) },
+    Ok(integrated)
+}
+
+/// How hyperparameters are searched; from one start where all are fixed.
+pub(super) fn learning<'a>(
+    problem: &Problem,
+    options: &FitOptions,
+    progress: &'a dyn Progress,
+) -> LearnOptions<'a> {
+    let is_free = problem.parameters().iter().any(|p| !p.fixed);
+    LearnOptions {
+        starts: if is_free { options.starts.max(1) } else { 1 },
         seed: options.seed,
         progress,
         ..LearnOptions::default()
-    };
-    let mut warnings = Vec::new();
-    let (searched_coarsely, rivals) =
-        coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
-    let optimum = compete(&problem, &learn, rivals)?;
-    let mut evaluations = searched_coarsely + optimum.evaluations;
-    let evidence = problem.evidence()?;
-    if !optimum.converged {
-        warnings.push(format!(
-            "learning the hyperparameters did not converge: {}",
-            optimum.reason
-        ));
     }
-    warnings.extend(problem.engine().quadrature_warning(&optimum.theta));
-    warn_about_bounds(
-        problem.parameters(),
-        &model.settings,
-        &optimum,
-        Some(&*evidence),
-        &mut warnings,
-    );
-    if integrated && problem.pooled().is_some_and(|p| !p.has_draws()) {
-        // What does not converge at the most probable values is told before hundreds of others are
-        // looked at.
-        problem.condition(&optimum.theta)?;
-    }
-    let (nodes, intervals) = if integrated {
-        let lattice = (
-            problem.engine().has_lattice(),
-            IntegrateOptions::default().max_nodes,
-        );
-        let found = spread(&*evidence, &optimum, lattice, progress, &mut warnings)
-            .map_err(|e| problem.in_user_rows(e))?;
-        evaluations += found.evaluations;
-        (found.nodes, found.intervals)
-    } else {
-        let intervals = optimum.intervals(problem.parameters(), 0.95)?;
-        (alone(&optimum), intervals)
-    };
-    drop(evidence);
-    let (components, lost) = condition_covering(&problem, &nodes)?;
-    if lost > LOST_UNSAID {
-        let what = problem.engine().why_lost();
-        warnings.push(format!(
-            "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
-            100.0 * lost
-        ));
-    }
-    warnings.extend(poor_draws(&components));
-    let jitter = components
-        .iter()
-        .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
-    if jitter > 0.0 {
-        warnings.push(format!(
-            "the covariance of the rows was nearly singular: jitter of {jitter:e} of the variance of each was added to it, as if it were noise"
-        ));
-    }
-    let bound = problem.engine().certificate(&optimum.theta);
-    if let Some(Err(_)) = bound {
-        warnings.push("the variational approximation did not converge at the hyperparameters found: no lower bound is told beside the log evidence by expectation propagation".to_owned());
-    }
-    if let Some(heaviest) = components.first() {
-        warnings.extend(misfit::warnings(&problem, &heaviest.conditioned));
-    }
-    let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
-    hyperparameters.extend(mean_hypers(&problem, &components));
-    let summary = FitSummary {
-        inference: problem.engine().name().into(),
-        structure: problem.engine().structure().into(),
-        converged: optimum.converged,
-        log_evidence: optimum.log_evidence,
-        log_posterior: optimum.log_posterior,
-        evidence: problem.engine().evidence_name().into(),
-        hyperparameters,
-        integrated,
-        nodes: components.len(),
-        rows: problem.rows(),
-        iterations: optimum.iterations,
-        evaluations,
-        seconds: 0.0,
-        jitter,
-        inducing_gain: None,
-        variational_bound: bound.and_then(Result::ok),
-        correlations: correlations(&problem, &optimum)?,
-        warnings,
-    };
-    let mut posterior = Posterior::new(problem, model.tables.clone(), nodes, components, summary);
-    let of_bound = Certificate::of(&posterior.summary).and_then(|bound| bound.warning());
-    posterior.summary.warnings.extend(of_bound);
-    if posterior.problem.method().is_some() {
-        let told = misfit::of_known_tables(&posterior)?;
-        posterior.summary.warnings.extend(told);
-    }
-    let of_noise = fine_noise::warning(&posterior)?;
-    posterior.summary.warnings.extend(of_noise);
-    let of_sums = posterior.warnings_of_sums()?;
-    posterior.summary.warnings.extend(of_sums);
-    posterior.summary.seconds = started.elapsed().as_secs_f64();
-    Ok(posterior)
-}
-
-/// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight
-/// of those at which an approximation did not converge, which are left out up to the share that
-/// the engine allows.
-pub(super) fn condition_covering(
-    problem: &Problem,
-    nodes: &[Node],
-) -> Result<(Vec<Component>, f64), FitError> {
-    let mut held = 0.0;
-    let kept: Vec<&Node> = nodes
-        .iter()
-        .take_while(|node| {
-            let wanted = held < COVERED;
-            held += node.weight;
-            wanted
-        })
-        .collect();
-    let count = kept.len();
-    let one = |node: &&Node| {
-        let share = node.weight / held.min(1.0);
-        problem.condition_with(&node.theta, problem.draws(share, count))
-    };
-    let most = problem.engine().most_lost();
-    let mut lost = 0.0;
-    let mut components = Vec::with_capacity(count);
-    // The heaviest first: what is lost with them ends the work early.
-    for some in kept.chunks(AT_ONCE) {
-        let conditioned: Vec<_> = some.par_iter().map(one).collect();
-        for (node, conditioned) in some.iter().zip(conditioned) {
-            match conditioned {
-                Ok(conditioned) => components.push(Component {
-                    weight: node.weight,
-                    theta: node.theta.clone(),
-                    conditioned,
-                }),
-                Err(error @ (FitError::NotConverged { .. } | FitError::NotSettled { .. }))
-                    if nodes.len() > 1 =>
-                {
-                    lost += node.weight;
-                    if lost > most {
-                        return Err(error);
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    let total: f64 = components.iter().map(|c| c.weight).sum();
-    components.iter_mut().for_each(|c| c.weight /= total);
-    Ok((components, lost))
-}
-
-/// What to say where few of the draws that meet the rows' sums carry the weight.
-pub(super) fn poor_draws(components: &[Component]) -> Option<String> {
-    let is_poor = |c: &&Component| {
-        c.conditioned
-            .lift
-            .as_ref()
-            .is_some_and(|lift| lift.is_poor())
-    };
-    let share: f64 = components.iter().filter(is_poor).map(|c| c.weight).sum();
-    (share > POOR).then(|| {
-        format!(
-            "the function varies so wildly within the rows that few of the draws that meet their sums carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, so that sums of whole rows are nearly right and intervals inside rows are rough; a longer lengthscale, an upper bound of the variance or `--check mcmc` helps",
-            100.0 * share
-        )
-    })
-}
-
-pub(super) fn hypers(
-    parameters: &[Parameter],
-    theta: &[f64],
-    intervals: &[Interval],
-) -> Vec<Hyper> {
-    parameters
-        .iter()
-        .enumerate()
-        .map(|(i, p)| {
-            let interval = intervals.iter().find(|v| v.parameter == i);
-            // Where none was computed, none is told.
-            let none = match p.fixed || !intervals.is_empty() {
-                true => theta[i],
-                false => f64::NAN,
-            };
-            Hyper {
-                name: p.name.clone(),
-                value: theta[i],
-                median: interval.map_or(theta[i], |v| v.median),
-                lower: interval.map_or(none, |v| v.lower),
-                upper: interval.map_or(none, |v| v.upper),
-                fixed: p.fixed,
-                meaning: p.meaning.clone(),
-            }
-        })
-        .collect()
 }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::Model;
 use super::bounds::warn_about_bounds;
+use super::conclude::{Spread, alone, hypers, spread};
 use super::drawn_sums::{condition_drawn, told_of_beliefs};
-use super::fit::{Spread, alone, hypers, spread};
 use crate::error::{FitError, InputError};
 use crate::inference::in_pool;
 use crate::inference::sparse::{

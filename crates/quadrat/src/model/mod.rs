@@ -4,7 +4,8 @@
 //! |---|---|
 //! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
 //! | from what was said to a problem | `specify`, `cycles`, `sparse_starts`, `coarse_to_fine` |
-//! | the search for hyperparameters | `fit`, `fit_sparse`, `bounds`, `certificate` |
+//! | the search for hyperparameters | `fit`, `fit_sparse`, `relearn` |
+//! | the posterior about what it found | `conclude`, `bounds`, `certificate` |
 //! | draws beside inducing points | `drawn_sums` |
 //! | constraints | `non_negative` |
 //! | rows added; files; sampling as a check | `update`, `save`, `mcmc` |
@@ -14,6 +15,7 @@
 mod bounds;
 mod certificate;
 mod coarse_to_fine;
+mod conclude;
 mod cycles;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -26,6 +28,7 @@ mod mcmc;
 mod non_negative;
 mod overlap;
 mod redundant;
+mod relearn;
 mod save;
 #[cfg(test)]
 mod seconds_tests;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::fit::condition_covering;
+use super::conclude::condition_covering;
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
 use crate::posterior::component::{Component, Node};

@@ -26,6 +26,7 @@ mod pooled;
 mod proportions;
 mod redundant;
 mod refused;
+mod relearn;
 mod reports;
 mod rounding;
 mod sites;
