@@ -46,5 +46,6 @@ mod several;
 mod simulate;
 mod sparse_choices;
 mod sums;
+mod tell;
 mod varying;
 mod warned;

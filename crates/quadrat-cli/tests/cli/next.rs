@@ -1,4 +1,4 @@
-//! What to measure next, and rows that were measured, added to a saved model.
+//! What to measure next.
 
 use std::path::Path;
 
@@ -25,10 +25,10 @@ const METER: &str = "x,ph\n0.5,5.1\n3.0,6.4\n6.5,5.8\n";
 const STRIPS: &str = "x,low,high\n1.0,5,6\n2.0,5.5,6.5\n4.0,6,7\n5.0,6,7\n8.0,4.5,5.5\n";
 const GRADES: &str = "x,grade\n1.5,2\n3.5,3\n7.0,2\n9.0,1\n";
 const PLACES: &str = "plot,x\na,0\nb,1.5\n\"c,d\",3\ne,6\nf,9.5\n";
-const COSTS: &str = "point=10,interval=7:0.5,ordinal=3";
+pub const COSTS: &str = "point=10,interval=7:0.5,ordinal=3";
 
 /// The study with its tables, candidates, and its saved model.
-fn field() -> tempfile::TempDir {
+pub fn field() -> tempfile::TempDir {
     let folder = folder(&[
         ("s.toml", STUDY.as_bytes()),
         ("meter.csv", METER.as_bytes()),
@@ -40,7 +40,7 @@ fn field() -> tempfile::TempDir {
     folder
 }
 
-fn read(folder: &Path, name: &str) -> Vec<Vec<String>> {
+pub fn read(folder: &Path, name: &str) -> Vec<Vec<String>> {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
     let header = reader
         .headers()
@@ -231,114 +231,4 @@ fn candidates_outside_the_data_are_told() {
         text.contains("1 candidate of 2 lies far outside") && text.contains("x = 500"),
         "{text}"
     );
-}
-
-/// Rows that are told are in the model: it knows more where they were measured.
-#[test]
-fn told_rows_are_in_the_model() {
-    let folder = field();
-    let path = folder.path();
-    let asked = [
-        "next",
-        "m.quadrat",
-        "--candidates",
-        "c.csv",
-        "--cost",
-        COSTS,
-        "--batch",
-        "6",
-        "-o",
-        "n.csv",
-    ];
-    done(path, &asked);
-    let rows = read(path, "n.csv");
-    // Answers to what was asked, but for one.
-    let mut told = String::from("x,kind,value,lower,upper\n");
-    for (i, row) in rows[1..].iter().enumerate() {
-        let answer = match (i, row[2].as_str()) {
-            (5, _) => ",,",
-            (_, "point") => "5.5,,",
-            (_, "interval") => ",5.25,5.75",
-            _ => "2,,",
-        };
-        told.push_str(&format!("{},{},{answer}\n", row[1], row[2]));
-    }
-    std::fs::write(path.join("t.csv"), told).unwrap();
-    let output = quadrat(path, &["tell", "m.quadrat", "t.csv", "-o", "after.quadrat"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("1 row without an answer left out"));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        said.contains("added 5 rows") && said.contains("the model has 17 rows"),
-        "{said}"
-    );
-    let sd = |model: &str| -> f64 {
-        done(
-            path,
-            &[
-                "predict", model, "--at", "c.csv", "--point", "x", "-o", "p.csv",
-            ],
-        );
-        let rows = read(path, "p.csv");
-        let at = rows[0].iter().position(|name| name == "sd").unwrap();
-        rows[1..]
-            .iter()
-            .map(|row| row[at].parse::<f64>().unwrap())
-            .sum()
-    };
-    assert!(sd("after.quadrat") < 0.9 * sd("m.quadrat"));
-    // In place, and again: as all at once.
-    std::fs::write(path.join("one.csv"), "x,kind,value\n2.5,point,6.1\n").unwrap();
-    std::fs::write(path.join("two.csv"), "x,value\n7.5,5.4\n").unwrap();
-    done(path, &["tell", "m.quadrat", "one.csv"]);
-    done(path, &["tell", "m.quadrat", "two.csv", "--kind", "meter"]);
-    assert!(sd("m.quadrat").is_finite());
-    let asked = [
-        "next",
-        "m.quadrat",
-        "--candidates",
-        "c.csv",
-        "--cost",
-        COSTS,
-        "--json",
-    ];
-    assert!(done(path, &asked).contains("\"kind\""));
-}
-
-#[test]
-fn answers_that_are_none_are_refused() {
-    let folder = field();
-    let path = folder.path();
-    let cases: [(&str, &[&str]); 6] = [
-        (
-            "x,kind,value\n1,point,much\n",
-            &["t.csv:2", "`value` is `much`"],
-        ),
-        (
-            "x,kind,value\n1,tilt,2\n",
-            &["t.csv:2", "cannot observe `tilt`"],
-        ),
-        ("x,value\n1,2\n", &["no column `kind`", "--kind"]),
-        (
-            "x,kind,value\n1,ordinal,2.5\n",
-            &["t.csv:2: this is no rank"],
-        ),
-        (
-            "x,kind,lower,upper\n1,interval,6,5\n",
-            &["t.csv:2: `lower` lies above `upper`"],
-        ),
-        ("x,kind,value\n1,point,\n", &["no row has an answer"]),
-    ];
-    let model = std::fs::read(path.join("m.quadrat")).unwrap();
-    let mut wrong = Vec::new();
-    for (table, words) in cases {
-        std::fs::write(path.join("t.csv"), table).unwrap();
-        let output = quadrat(path, &["tell", "m.quadrat", "t.csv"]);
-        let text = stderr(&output);
-        if output.status.code() != Some(1) || !words.iter().all(|word| text.contains(word)) {
-            wrong.push(format!("{table}: {text}"));
-        }
-    }
-    none(&wrong);
-    assert!(std::fs::read(path.join("m.quadrat")).unwrap() == model);
 }
