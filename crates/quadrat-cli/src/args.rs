@@ -11,7 +11,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 pub use density::{CorrectWord, Density};
 pub use looks::{Aggregation, Looks};
-pub use next::{Next, PolicyWord, Price, Tell};
+pub use next::{Next, Price, Tell};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.

@@ -52,7 +52,8 @@ pub enum Aggregation {
     Mean,
 }
 
-fn edges(text: &str) -> Result<Edges, String> {
+/// A dimension and its columns, as they are written.
+pub fn edges(text: &str) -> Result<Edges, String> {
     let parts = text
         .split_once('=')
         .and_then(|(dim, edges)| Some((dim, edges.split_once(',')?)));

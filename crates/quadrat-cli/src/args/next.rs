@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use quadrat::acquire::Policy;
 
 use super::figure;
-use super::looks::Looks;
+use super::looks::{Edges, Looks, edges};
 
 /// `quadrat next`.
 #[derive(Debug, Args)]
@@ -36,10 +36,18 @@ pub struct Next {
     /// The rule of the choice
     #[arg(long, value_enum, default_value = "per-cost")]
     pub policy: PolicyWord,
-    /// Table of the points at which the function is to be known: policies by variance look at
-    /// these; at the candidates when absent
+    /// Table of where the function is to be known: the policies `target`, `variance` and
+    /// `variance-pace` look at these; those by variance at the candidates when absent. Points,
+    /// unless `--target-box` or `--target-region` says otherwise
     #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
+    /// A dimension of the target and the columns of its two edges: its average, and so its total,
+    /// is to be known; may be repeated
+    #[arg(long, value_name = "DIM=LO,HI", value_parser = edges, requires = "target")]
+    pub target_box: Vec<Edges>,
+    /// The two dimensions of the polygons of the target
+    #[arg(long, value_name = "DIM,DIM", value_delimiter = ',', num_args = 1.., requires = "target", conflicts_with = "target_box")]
+    pub target_region: Vec<String>,
     /// The seed of random policies
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -128,6 +136,8 @@ pub enum PolicyWord {
     Variance,
     /// The same, at the pace of `pace`
     VariancePace,
+    /// The most information about the targets, all of them together, for its cost
+    Target,
     /// Any
     Random,
     /// Any kind, where it tells most
@@ -144,6 +154,7 @@ impl PolicyWord {
             Self::Pace => Policy::Pace,
             Self::Variance => Policy::Variance,
             Self::VariancePace => Policy::VariancePace,
+            Self::Target => Policy::Target,
             Self::Random => Policy::Random,
             Self::RandomKind => Policy::RandomKind,
         }

@@ -232,3 +232,69 @@ fn candidates_outside_the_data_are_told() {
         "{text}"
     );
 }
+
+/// What is told of a target is no more than what is told of the function, and most beside it.
+#[test]
+fn measurements_are_chosen_for_a_target() {
+    let folder = field();
+    let path = folder.path();
+    std::fs::write(path.join("t.csv"), "from,to\n8,10\n").unwrap();
+    std::fs::write(path.join("p.csv"), "x\n5.0\n").unwrap();
+    let next = |more: &[&str]| -> Vec<Vec<String>> {
+        let asked = [
+            "next",
+            "m.quadrat",
+            "--candidates",
+            "grid",
+            "--cost",
+            "point=1",
+        ];
+        done(path, &[&asked, more, &["--all", "-o", "n.csv"]].concat());
+        read(path, "n.csv")
+    };
+    let bits = |rows: &[Vec<String>]| -> Vec<(f64, f64)> {
+        let number = |cell: &String| cell.parse::<f64>().unwrap();
+        let mut all: Vec<(f64, f64)> = rows[1..]
+            .iter()
+            .map(|row| (number(&row[0]), number(&row[2])))
+            .collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    };
+    let of_function = bits(&next(&[]));
+    for (more, lower, upper) in [
+        (
+            vec!["--target", "t.csv", "--target-box", "x=from,to"],
+            8.0,
+            9.5,
+        ),
+        (vec!["--target", "p.csv"], 4.0, 6.0),
+    ] {
+        let rows = next(&[&["--policy", "target"], more.as_slice()].concat());
+        let first: f64 = rows[1][0].parse().unwrap();
+        assert!((lower..=upper).contains(&first), "{first}");
+        for ((x, of_target), (same, of_function)) in bits(&rows).iter().zip(&of_function) {
+            assert_eq!(x, same);
+            assert!(of_target <= of_function, "{x}: {of_target} {of_function}");
+        }
+    }
+    let refused = |more: &[&str], word: &str| {
+        let asked = [
+            "next",
+            "m.quadrat",
+            "--candidates",
+            "grid",
+            "--cost",
+            "point=1",
+        ];
+        let output = quadrat(path, &[&asked, more].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    };
+    refused(&["--policy", "target"], "--target FILE");
+    refused(&["--target", "p.csv"], "does not look at it");
+    let elsewhere = ["--policy", "target", "--target", "t.csv"];
+    refused(&elsewhere, "t.csv");
+    let unknown = ["--target-box", "depth=from,to"];
+    refused(&[&elsewhere[..], &unknown].concat(), "no input `depth`");
+}

@@ -1,8 +1,12 @@
 //! Greedy choice of a batch.
 
+use std::cmp::Reverse;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
+use super::about::About;
 use super::lazy::{Ranked, best};
 use super::policy::{Plan, Policy};
 use super::state::State;
@@ -21,7 +25,8 @@ const MOST: f64 = 125e6;
 pub struct Choice {
     /// Which.
     pub question: Question,
-    /// What it is expected to tell beside those chosen before, in nats.
+    /// What it is expected to tell beside those chosen before, in nats: of the function, by
+    /// [`Policy::Target`] of the targets.
     pub information: f64,
 }
 
@@ -30,7 +35,8 @@ pub struct Choice {
 pub struct Chosen {
     /// In the order of the choice.
     pub choices: Vec<Choice>,
-    /// What every measurement alone would tell, in nats: kind by kind, shape `[kinds * places]`.
+    /// What every measurement alone would tell of the same, in nats: kind by kind, shape `[kinds *
+    /// places]`.
     pub information: Vec<f64>,
 }
 
@@ -83,7 +89,14 @@ pub struct Chosen {
 pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
     check(survey, plan)?;
     let mut state = State::new(survey);
-    let information = state.all();
+    let about = match plan.policy {
+        Policy::Target => Some(About::new(survey)?),
+        _ => None,
+    };
+    let information = match &about {
+        Some(about) => about.all(survey, &state),
+        None => state.all(),
+    };
     let mut search = Search {
         survey,
         plan,
@@ -95,6 +108,7 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
             true => Some(Targets::new(survey, &state)?),
             false => None,
         },
+        about,
         random: ChaCha8Rng::seed_from_u64(plan.seed),
     };
     let mut choices = Vec::new();
@@ -102,13 +116,20 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
         let Some(question) = search.next(&state, step) else {
             break;
         };
+        let information = match &search.about {
+            Some(about) => about.information(survey, &state, question),
+            None => state.information(question),
+        };
         choices.push(Choice {
             question,
-            information: state.information(question),
+            information,
         });
-        let taken = state.make(question);
+        let precisions = state.make(question);
         if let Some(targets) = &mut search.targets {
-            targets.follow(&taken);
+            targets.follow(&state.taken());
+        }
+        if let Some(about) = &mut search.about {
+            about.follow(survey, question, &precisions);
         }
         if let Some(left) = &mut search.left {
             *left -= survey.kinds[question.kind].cost;
@@ -206,7 +227,12 @@ fn bounded(survey: &Survey<'_>, plan: &Plan, cheapest: f64) -> Result<(), InputE
     let paid = plan.budget.map_or(f64::INFINITY, |all| {
         (all / cheapest * (1.0 + ROUNDING)).floor()
     });
-    let choices = paid.min(plan.batch as f64);
+    // All targets count as measured, besides, where information is about them.
+    let known = match plan.policy {
+        Policy::Target => survey.targets.len() as f64,
+        _ => 0.0,
+    };
+    let choices = paid.min(plan.batch as f64) * if known > 0.0 { 2.0 } else { 1.0 } + known;
     let sizes = survey.members.iter().map(|m| m.joint.mean().len() as f64);
     if choices * sizes.sum::<f64>() <= MOST {
         return Ok(());
@@ -245,6 +271,7 @@ struct Search<'s, 'a> {
     /// What is left to spend.
     left: Option<f64>,
     targets: Option<Targets>,
+    about: Option<About>,
     random: ChaCha8Rng,
 }
 
@@ -272,9 +299,10 @@ impl Search<'_, '_> {
             _ => {}
         }
         let divisors = self.divisors(step);
-        let found = match &mut self.targets {
-            Some(targets) => targets.best(self.survey, state, step, (&kinds, &divisors)),
-            None => self.lazily(state, step, &kinds, &divisors),
+        let found = match (&mut self.targets, &self.about) {
+            (Some(targets), _) => targets.best(self.survey, state, step, (&kinds, &divisors)),
+            (None, Some(about)) => self.about(about, state, &kinds, &divisors),
+            (None, None) => self.lazily(state, step, &kinds, &divisors),
         };
         found.map(|number| self.survey.question(number))
     }
@@ -291,11 +319,33 @@ impl Search<'_, '_> {
         each.map(|(kind, most)| match self.plan.policy {
             Policy::Information | Policy::Random | Policy::RandomKind => 1.0,
             Policy::Normalised => most.max(f64::MIN_POSITIVE),
-            Policy::PerCost | Policy::Pace | Policy::Variance | Policy::VariancePace => {
-                kind.cost.max(pace)
-            }
+            Policy::PerCost
+            | Policy::Pace
+            | Policy::Variance
+            | Policy::VariancePace
+            | Policy::Target => kind.cost.max(pace),
         })
         .collect()
+    }
+
+    /// The measurement that tells most of the targets over its divisor. All are looked at: what one
+    /// tells of a target may grow by what is chosen.
+    fn about(
+        &self,
+        about: &About,
+        state: &State<'_, '_>,
+        kinds: &[usize],
+        divisors: &[f64],
+    ) -> Option<usize> {
+        let all: Vec<(usize, usize)> = self.survey.numbers(kinds).collect();
+        let scores = all.par_iter().map(|(kind, number)| {
+            let asked = self.survey.question(*number);
+            let nats = about.information(self.survey, state, asked);
+            (nats / divisors[*kind], Reverse(*number))
+        });
+        // Of equals the first.
+        let best = scores.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        best.map(|(_, Reverse(number))| number)
     }
 
     /// The measurement of the largest information over its divisor: those whose last known one is

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | what one observation would tell, by likelihood | `report` |
 //! | what is believed of all places together | `joint`, `survey`, `offer` |
-//! | given measurements that are not known yet | `state`, `targets` |
+//! | given measurements that are not known yet | `state`, `conditioned`, `targets`, `about` |
 //! | the rules, and the greedy choice of a batch | `policy`, `choose`, `lazy` |
 //!
 //! Information is in nats here, and told in bits to people.
 
+mod about;
 mod choose;
+mod conditioned;
 mod joint;
 mod lazy;
 mod offer;
@@ -26,6 +28,8 @@ pub use policy::{Plan, Policy};
 pub use report::{Answers, Bins, Clipped, Ranks, Report, Value};
 pub use survey::{Kind, Member, Question, Survey};
 
+#[cfg(test)]
+mod about_tests;
 #[cfg(test)]
 mod offer_kinds_tests;
 #[cfg(test)]

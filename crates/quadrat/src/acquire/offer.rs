@@ -103,6 +103,13 @@ impl Places {
             });
         }
         if let Some(targets) = targets {
+            let is_points = (0..targets.len()).all(|row| targets.is_point(row));
+            if !is_points && offers.iter().any(linked) {
+                return Err(InputError::Unavailable {
+                    what: "information about totals or averages after a link",
+                    remedy: "give targets that are points",
+                });
+            }
             let mut seen: Vec<Option<&str>> = Vec::new();
             for offer in offers {
                 let output = tables[offer.table].output();

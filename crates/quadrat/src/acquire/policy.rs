@@ -1,7 +1,8 @@
 //! By which rule measurements are chosen.
 
-/// The rules. Information is that of [`Report::information`](super::Report::information), expected
-/// of a measurement beside those that were chosen before it.
+/// The rules. Information is that of [`Report::information`](super::Report::information) about the
+/// function unless a rule says otherwise, expected of a measurement beside those that were chosen
+/// before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// The most information, whatever it costs.
@@ -19,6 +20,8 @@ pub enum Policy {
     Variance,
     /// The same at the pace of [`Self::Pace`].
     VariancePace,
+    /// The most information about all targets together for its cost.
+    Target,
     /// Any measurement.
     Random,
     /// Any kind, and the place where it tells most.
@@ -27,13 +30,14 @@ pub enum Policy {
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Information,
         Self::PerCost,
         Self::Normalised,
         Self::Pace,
         Self::Variance,
         Self::VariancePace,
+        Self::Target,
         Self::Random,
         Self::RandomKind,
     ];
@@ -48,6 +52,7 @@ impl Policy {
             Self::Pace => "pace",
             Self::Variance => "variance",
             Self::VariancePace => "variance-pace",
+            Self::Target => "target",
             Self::Random => "random",
             Self::RandomKind => "random-kind",
         }
@@ -57,6 +62,12 @@ impl Policy {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// Whether it looks at targets.
+    #[must_use]
+    pub fn has_targets(self) -> bool {
+        self.is_variance() || self == Self::Target
     }
 
     /// Whether variances of targets are asked for.

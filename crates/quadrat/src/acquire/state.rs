@@ -2,14 +2,13 @@
 
 use rayon::prelude::*;
 
+use super::conditioned::Conditioned;
 use super::survey::{Question, Survey};
 use crate::likelihood::local::Belief;
 
-/// Variances of all latent values at one value of the hyperparameters, given measurements.
+/// What is believed at one value of the hyperparameters, given measurements.
 struct Given {
-    variance: Vec<f64>,
-    /// One for every measurement: `sum u u'` is what they took from the covariance.
-    taken: Vec<Vec<f64>>,
+    belief: Conditioned,
     /// The average entropy of every report were its latent value known; see `Report::known`.
     known: Vec<Vec<f64>>,
 }
@@ -41,8 +40,7 @@ impl<'s, 'a> State<'s, 'a> {
                     known.collect()
                 });
             Given {
-                variance: variance.to_vec(),
-                taken: Vec::new(),
+                belief: Conditioned::new(&*member.joint),
                 known: known.collect(),
             }
         });
@@ -54,7 +52,22 @@ impl<'s, 'a> State<'s, 'a> {
 
     /// Variances of the latent values at one value of the hyperparameters.
     pub fn variance(&self, member: usize) -> &[f64] {
-        &self.given[member].variance
+        &self.given[member].belief.variance
+    }
+
+    /// What [`Report::known`](super::report::Report::known) says of a measurement.
+    pub fn known(&self, member: usize, asked: Question) -> f64 {
+        self.given[member].known[asked.kind][asked.place]
+    }
+
+    /// What a measurement took from the covariance, for every value of the hyperparameters: the last
+    /// that was made.
+    pub fn taken(&self) -> Vec<&[f64]> {
+        let last = self
+            .given
+            .iter()
+            .filter_map(|given| given.belief.taken.last());
+        last.map(Vec::as_slice).collect()
     }
 
     /// What a measurement would tell at one value of the hyperparameters, in nats.
@@ -65,8 +78,8 @@ impl<'s, 'a> State<'s, 'a> {
             mean: of.joint.mean()[row],
             variance: of.joint.variance()[row],
         };
-        let known = given.known[asked.kind][asked.place];
-        of.reports[asked.kind].information_after(before, given.variance[row], known)
+        let left = given.belief.variance[row];
+        of.reports[asked.kind].information_after(before, left, self.known(member, asked))
     }
 
     /// What a measurement would tell of the function, in nats: on average over hyperparameters.
@@ -88,33 +101,17 @@ impl<'s, 'a> State<'s, 'a> {
     /// Makes a measurement: what follows is expected of its site, a normal observation that tells
     /// as much, of precision `(exp(2 I) - 1) / v`. Of normal rows it is the row itself.
     ///
-    /// Returns for every value of the hyperparameters what it took: the covariance falls by `u u'`.
-    pub fn make(&mut self, asked: Question) -> Vec<&[f64]> {
+    /// Returns that precision for every value of the hyperparameters.
+    pub fn make(&mut self, asked: Question) -> Vec<f64> {
         let row = self.survey.row(asked);
-        for member in 0..self.given.len() {
+        let members = 0..self.given.len();
+        let precisions = members.map(|member| {
             let nats = self.information_at(member, asked);
-            let of = &self.survey.members[member];
-            let given = &mut self.given[member];
-            let mut column = of.joint.column(row);
-            for u in &given.taken {
-                let at = u[row];
-                column.iter_mut().zip(u).for_each(|(c, u)| *c -= at * u);
-            }
-            // v^2 tau / (1 + v tau) of the variance is taken, with v tau = exp(2 I) - 1.
-            let variance = given.variance[row];
-            let share = -(-2.0 * nats).exp_m1();
-            let scale = match variance > 0.0 {
-                true => (share / variance).sqrt(),
-                false => 0.0,
-            };
-            for (c, v) in column.iter_mut().zip(&mut given.variance) {
-                *c *= scale;
-                // No more than there is: columns have roundings of their own.
-                *v = (*v - *c * *c).max(0.0);
-            }
-            given.taken.push(column);
-        }
-        let last = self.given.iter().filter_map(|given| given.taken.last());
-        last.map(Vec::as_slice).collect()
+            let belief = &mut self.given[member].belief;
+            let tau = (2.0 * nats).exp_m1() / belief.variance[row];
+            belief.observe(&*self.survey.members[member].joint, row, tau);
+            tau
+        });
+        precisions.collect()
     }
 }

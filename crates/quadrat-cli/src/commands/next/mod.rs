@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quadrat::acquire::{Chosen, Offer, Places as Askable, Plan, choose, survey};
+use quadrat::acquire::{Chosen, Offer, Places as Askable, Plan, Policy, choose, survey};
 use quadrat::support::Functionals;
 
 use self::said::Told;
 use super::looks::{self, Asked};
 use super::predict::load;
 use super::{print, replacing, running, spare_inputs};
-use crate::args::{Looks, Next, PolicyWord, Saying};
+use crate::args::{Aggregation, Looks, Next, Saying};
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::Posterior;
 use crate::functionals::functionals;
@@ -152,21 +152,37 @@ fn targets(
     posterior: &Posterior,
     geographic: Option<Arc<Geographic>>,
 ) -> Result<Option<Functionals>> {
-    let Some(file) = &args.target else {
-        return Ok(None);
+    let policy = args.policy.policy();
+    let refuse = |message: &str, remedy: &str| {
+        Err(Problems::from(Problem::new(message).remedy(remedy)).into())
     };
-    if !matches!(args.policy, PolicyWord::Variance | PolicyWord::VariancePace) {
-        let problem = Problem::new(
-            "--target says where variances are to fall, and the policy does not look at variances",
+    let Some(file) = &args.target else {
+        return match policy {
+            Policy::Target => refuse(
+                "`--policy target` asks what measurements tell of a target, and there is none",
+                "say where the function is to be known: `--target FILE`",
+            ),
+            _ => Ok(None),
+        };
+    };
+    if !policy.has_targets() {
+        return refuse(
+            "--target says what is to be known, and the policy does not look at it",
+            "add `--policy target` or `--policy variance`, or leave it out",
         );
-        let remedy = "add `--policy variance`, or leave it out";
-        return Err(Problems::from(problem.remedy(remedy)).into());
     }
+    let has_width = !args.target_box.is_empty() || !args.target_region.is_empty();
     let asked = Asked {
         model: &args.study,
         file,
         words: ["next", "--target"],
-        looks: &Looks::default(),
+        looks: &Looks {
+            boxes: args.target_box.clone(),
+            region: args.target_region.clone(),
+            planar: !args.target_region.is_empty() && geographic.is_none(),
+            aggregate: has_width.then_some(Aggregation::Mean),
+            ..Looks::default()
+        },
     };
     let places = looks::places(&asked, posterior.dims(), geographic, &[])?;
     Ok(Some(functionals(&places, 0..places.len())?))

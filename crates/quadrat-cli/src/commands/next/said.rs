@@ -189,8 +189,12 @@ impl Told<'_> {
             human(self.cost())
         ));
         if self.settings > 1 {
+            let what = match self.args.policy.policy() {
+                quadrat::acquire::Policy::Target => "targets",
+                _ => "function",
+            };
             text.push_str(&format!(
-                "  about the function, on average over {} of the hyperparameters\n",
+                "  about the {what}, on average over {} of the hyperparameters\n",
                 count(self.settings, "setting")
             ));
         }
@@ -206,6 +210,7 @@ impl Told<'_> {
             Policy::Pace => "information per cost, at the pace of the budget",
             Policy::Variance => "fall of the mean variance per cost",
             Policy::VariancePace => "fall of the mean variance per cost, at the pace of the budget",
+            Policy::Target => "information about the targets per cost",
             Policy::Random => "chance",
             Policy::RandomKind => "chance among kinds, then information",
         }
