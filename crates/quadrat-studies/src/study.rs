@@ -30,6 +30,11 @@ pub const STUDIES: &[Study] = &[
         run: acquire::costs::run,
     },
     Study {
+        name: "acquire-real",
+        about: "Fletcher, section 6: what to measure next among houses and buoys, beside chance",
+        run: acquire::real::run,
+    },
+    Study {
         name: "bags-country",
         about: "a simulated country: rates of a million pixels from counts of districts",
         run: bags::country::run,

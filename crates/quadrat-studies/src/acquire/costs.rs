@@ -1,7 +1,7 @@
 //! Which policy learns most for a budget, over many costs of points, intervals and ranks: the
 //! paper's section 6.2.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use quadrat::acquire::Policy;
 use rayon::prelude::*;
 
@@ -94,7 +94,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
             .enumerate()
             .map(|(run, (_, costs))| {
                 let stream = 10 * (run as u64 + 1000 * l as u64);
-                let truth = world.truth(&mut settings.random(stream));
+                let ground = world.ground(&mut settings.random(stream));
                 let one = |(policy, batch, _): &(Policy, usize, String)| {
                     let rules = Rules {
                         policy: *policy,
@@ -104,7 +104,10 @@ pub fn run(settings: &Settings) -> Result<Report> {
                         batch: *batch,
                     };
                     let random = (settings.random(stream + 1), settings.random(stream + 2));
-                    play(&world, &truth, &rules, random)
+                    let ends = play(&ground, &rules, random)?;
+                    ends.last()
+                        .copied()
+                        .context("a budget that pays for nothing")
                 };
                 players.iter().map(one).collect()
             })
@@ -183,9 +186,9 @@ mod tests {
     /// Nothing where the truth is known; more for what is wrong, and for what is surely wrong.
     #[test]
     fn divergences_are_zero_at_the_truth() {
-        assert!(divergence(&[0.3], &[0.3], &[0.0]).abs() < 1e-15);
-        let wrong = divergence(&[0.3], &[0.5], &[0.2]);
-        let sure = divergence(&[0.3], &[0.5], &[0.0]);
+        assert!(divergence(&[0.3], &[0.3], &[0.0], 0.1).abs() < 1e-15);
+        let wrong = divergence(&[0.3], &[0.5], &[0.2], 0.1);
+        let sure = divergence(&[0.3], &[0.5], &[0.0], 0.1);
         assert!(wrong > 0.0 && sure > wrong);
     }
 }

@@ -4,14 +4,12 @@ use anyhow::Result;
 use quadrat::acquire::{Dense, Kind, Member, Plan, Policy, Survey, choose};
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Interval, Ordinal, Thresholds};
-use quadrat::model::{
-    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior, Setting,
-};
+use quadrat::model::{FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Setting};
 use quadrat::support::Functionals;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::world::{NOISE_SD, Seen, Truth, World};
+use super::ground::{Ground, Learned, Seen};
 
 /// Points that are known before anything is chosen.
 const FIRST: usize = 3;
@@ -31,10 +29,10 @@ pub struct Rules {
     pub batch: usize,
 }
 
-/// How a run ended.
+/// How a run stood after some measurements.
 #[derive(Debug, Clone, Copy)]
 pub struct End {
-    /// Root mean square error of the posterior mean over the grid.
+    /// Root mean square error of the posterior mean over the places that are judged.
     pub rmse: f64,
     /// See [`divergence`].
     pub kl: f64,
@@ -44,24 +42,28 @@ pub struct End {
     pub made: [usize; 3],
 }
 
-/// Plays a run. Points known before are the same for one `first`, noise for one `noise`.
+/// Plays a run; returns how it stood after every batch. Points known before are the same for one
+/// `first`, noise for one `noise`.
 ///
 /// # Errors
 /// As [`Model::fit`].
 pub fn play(
-    world: &World,
-    truth: &Truth,
+    ground: &Ground,
     rules: &Rules,
     (mut first, mut noise): (ChaCha8Rng, ChaCha8Rng),
-) -> Result<End> {
+) -> Result<Vec<End>> {
+    let asked = &ground.candidates;
     let mut seen: Vec<(usize, Seen)> = (0..FIRST)
         .map(|_| {
-            let place = first.random_range(0..world.points.len());
-            (place, truth.measure(0, place, &mut first))
+            let place = asked[first.random_range(0..asked.len())];
+            (place, ground.measure(0, place, &mut first))
         })
         .collect();
     let (mut left, mut made) = (rules.budget, [0; 3]);
-    let mut posterior = fit(world, truth, &seen)?;
+    let at = ground.at(asked)?;
+    let judged = ground.at(&ground.judged)?;
+    let mut posterior = fit(ground, &seen)?;
+    let mut ends = Vec::new();
     loop {
         let steps = rules.steps - made.iter().sum::<usize>();
         let cheapest = rules.costs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -75,30 +77,36 @@ pub fn play(
             steps: Some(steps),
             seed: noise.random_range(0..u64::MAX),
         };
-        let chosen = choose(&survey(world, truth, rules, &posterior)?, &plan)?;
+        let chosen = choose(&survey(ground, &at, rules, &posterior)?, &plan)?;
         for choice in chosen.choices {
-            let (kind, place) = (choice.question.kind, choice.question.place);
-            seen.push((place, truth.measure(kind, place, &mut noise)));
+            let (kind, place) = (choice.question.kind, asked[choice.question.place]);
+            seen.push((place, ground.measure(kind, place, &mut noise)));
             made[kind] += 1;
             left -= rules.costs[kind];
         }
-        posterior = fit(world, truth, &seen)?;
+        posterior = fit(ground, &seen)?;
+        let p = posterior.predict(&judged, quadrat::model::Scale::Latent)?;
+        let truth: Vec<f64> = ground.judged.iter().map(|i| ground.values[*i]).collect();
+        ends.push(End {
+            rmse: error(&truth, p.mean()),
+            kl: divergence(&truth, p.mean(), p.sd(), ground.noise_sd),
+            spent: rules.budget - left,
+            made,
+        });
     }
-    let p = posterior.predict(&world.at, quadrat::model::Scale::Latent)?;
-    let errors = p.mean().iter().zip(&truth.values).map(|(m, f)| m - f);
-    let squares: f64 = errors.map(|e| e * e).sum();
-    Ok(End {
-        rmse: (squares / truth.values.len() as f64).sqrt(),
-        kl: divergence(&truth.values, p.mean(), p.sd()),
-        spent: rules.budget - left,
-        made,
-    })
+    Ok(ends)
+}
+
+/// The root mean square error.
+pub fn error(truth: &[f64], mean: &[f64]) -> f64 {
+    let squares = truth.iter().zip(mean).map(|(f, m)| (m - f) * (m - f));
+    (squares.sum::<f64>() / truth.len() as f64).sqrt()
 }
 
 /// Mean over places of the Kullback-Leibler divergence of what a point measurement would show from
 /// what is predicted of one, `KL(N(f, s^2) || N(m, v + s^2))`, in nats.
-pub fn divergence(truth: &[f64], mean: &[f64], sd: &[f64]) -> f64 {
-    let noise = NOISE_SD * NOISE_SD;
+pub fn divergence(truth: &[f64], mean: &[f64], sd: &[f64], noise_sd: f64) -> f64 {
+    let noise = noise_sd * noise_sd;
     let each = truth.iter().zip(mean.iter().zip(sd)).map(|(f, (m, sd))| {
         let open = sd * sd + noise;
         0.5 * ((noise + (f - m) * (f - m)) / open - 1.0 + (open / noise).ln())
@@ -108,13 +116,13 @@ pub fn divergence(truth: &[f64], mean: &[f64], sd: &[f64]) -> f64 {
 
 /// What may be measured, and what is believed.
 fn survey(
-    world: &World,
-    truth: &Truth,
+    ground: &Ground,
+    at: &Functionals,
     rules: &Rules,
     posterior: &Posterior,
 ) -> Result<Survey<'static>> {
-    let p = posterior.predict(&world.at, quadrat::model::Scale::Latent)?;
-    let joint = Dense::new(p.mean().to_vec(), posterior.covariance(&world.at)?)?;
+    let p = posterior.predict(at, quadrat::model::Scale::Latent)?;
+    let joint = Dense::new(p.mean().to_vec(), posterior.covariance(at)?)?;
     let names = ["point", "interval", "ordinal"];
     let kinds = names.iter().zip(rules.costs).map(|(name, cost)| Kind {
         name: (*name).to_owned(),
@@ -122,27 +130,20 @@ fn survey(
         first: 0,
     });
     Ok(Survey {
-        places: world.points.len(),
+        places: at.len(),
         kinds: kinds.collect(),
         members: vec![Member {
             weight: 1.0,
             joint: Box::new(joint),
-            reports: truth.reports(),
+            reports: ground.reports(),
         }],
         targets: Vec::new(),
     })
 }
 
-/// The posterior given what was seen, at the hyperparameters that drew the function.
-fn fit(world: &World, truth: &Truth, seen: &[(usize, Seen)]) -> Result<Posterior> {
-    let places = |own: &[usize]| -> Result<Functionals> {
-        let mut at = Functionals::new(world.dims.clone());
-        for place in own {
-            at.push_point(&world.points[*place])?;
-        }
-        Ok(at)
-    };
-    let noise = |n: usize| Noise::Known(vec![NOISE_SD * NOISE_SD; n]);
+/// The posterior given what was seen.
+fn fit(ground: &Ground, seen: &[(usize, Seen)]) -> Result<Posterior> {
+    let noise = |n: usize| Noise::Known(vec![ground.noise_sd * ground.noise_sd; n]);
     let (mut points, mut values) = (Vec::new(), Vec::new());
     let (mut strips, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
     let (mut grades, mut ranks) = (Vec::new(), Vec::new());
@@ -163,26 +164,34 @@ fn fit(world: &World, truth: &Truth, seen: &[(usize, Seen)]) -> Result<Posterior
             }
         }
     }
-    let mut model = Model::new(Kernel::se(world.dims.iter().map(String::as_str)))
-        .mean(Mean::Zero)
-        .set("se.variance", Setting::fixed(1.0));
-    for dim in &world.dims {
-        let name = format!("se.lengthscale.{dim}");
-        model = model.set(&name, Setting::fixed(world.lengthscale));
+    let mut model = Model::new(Kernel::se(ground.dims.iter().map(String::as_str)));
+    if let Learned::Known {
+        variance,
+        lengthscales,
+        mean,
+    } = &ground.learned
+    {
+        model = model
+            .mean(mean.clone())
+            .set("se.variance", Setting::fixed(*variance));
+        for (dim, lengthscale) in ground.dims.iter().zip(lengthscales) {
+            let name = format!("se.lengthscale.{dim}");
+            model = model.set(&name, Setting::fixed(*lengthscale));
+        }
     }
     model = model.observe(Observations::gaussian(
-        places(&points)?,
+        ground.at(&points)?,
         values,
         noise(points.len()),
     )?);
     if !strips.is_empty() {
         let rows = Interval::new(lower, upper, noise(strips.len()))?;
-        model = model.observe(Observations::new(places(&strips)?, rows)?);
+        model = model.observe(Observations::new(ground.at(&strips)?, rows)?);
     }
     if !grades.is_empty() {
-        let thresholds = Thresholds::Known(truth.thresholds.clone());
+        let thresholds = Thresholds::Known(ground.thresholds.clone());
         let rows = Ordinal::new(ranks, thresholds, noise(grades.len()))?;
-        model = model.observe(Observations::new(places(&grades)?, rows)?);
+        model = model.observe(Observations::new(ground.at(&grades)?, rows)?);
     }
     let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
     Ok(model.fit(&options)?)

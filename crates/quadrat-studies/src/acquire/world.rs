@@ -1,14 +1,15 @@
-//! The artificial data of the paper: a function on a grid, and what instruments say of it.
+//! The artificial data of the paper: functions on a grid.
 
 use anyhow::Result;
-use quadrat::acquire::{Bins, Ranks, Report, Value};
 use quadrat::covariance::Covariance;
 use quadrat::kernel::Kernel;
 use quadrat::linalg::Cholesky;
+use quadrat::model::Mean;
 use quadrat::support::Functionals;
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+
+use super::ground::{Ground, Learned, thirds};
 
 /// Sd of the noise of every instrument.
 pub const NOISE_SD: f64 = 0.1;
@@ -25,30 +26,9 @@ pub struct World {
     pub dims: Vec<String>,
     /// Coordinates of the places.
     pub points: Vec<Vec<f64>>,
-    /// The places as supports.
-    pub at: Functionals,
     /// The lengthscale of the function.
     pub lengthscale: f64,
     factor: Cholesky,
-}
-
-/// A function that is to be learned.
-pub struct Truth {
-    /// Its values at the places.
-    pub values: Vec<f64>,
-    /// Where its ranks part: at the thirds of its values.
-    pub thresholds: Vec<f64>,
-}
-
-/// What was seen at a place.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Seen {
-    /// A value with noise.
-    Point(f64),
-    /// Between which two marks of an even scale, which begins anywhere, a noisy value lies.
-    Interval(f64, f64),
-    /// The rank of a noisy value.
-    Rank(usize),
 }
 
 impl World {
@@ -81,53 +61,33 @@ impl World {
         Ok(Self {
             dims,
             points,
-            at,
             lengthscale,
             factor: Cholesky::factor(k.as_ref())?,
         })
     }
 
-    /// A function drawn from the prior.
-    pub fn truth(&self, random: &mut ChaCha8Rng) -> Truth {
+    /// A function drawn from the prior, of which everything but its values is known.
+    pub fn ground(&self, random: &mut ChaCha8Rng) -> Ground {
         let z: Vec<f64> = (0..self.points.len())
             .map(|_| StandardNormal.sample(random))
             .collect();
         let values = self.factor.multiply(&z);
-        let mut sorted = values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let thresholds = [1, 2]
-            .map(|third| sorted[third * sorted.len() / 3])
-            .to_vec();
-        Truth { values, thresholds }
-    }
-}
-
-impl Truth {
-    /// What the kinds would report: point, interval, rank.
-    pub fn reports(&self) -> Vec<Report> {
-        let noise = NOISE_SD * NOISE_SD;
-        vec![
-            Report::Value(Value { noise }),
-            Report::Bins(Bins {
-                width: WIDTH,
-                noise,
-            }),
-            Report::Ranks(Ranks::new(self.thresholds.clone(), noise)),
-        ]
-    }
-
-    /// A measurement of a kind at a place.
-    pub fn measure(&self, kind: usize, place: usize, random: &mut ChaCha8Rng) -> Seen {
-        let z: f64 = StandardNormal.sample(random);
-        let value = self.values[place] + NOISE_SD * z;
-        match kind {
-            0 => Seen::Point(value),
-            1 => {
-                let offset = WIDTH * random.random_range(0.0..1.0);
-                let lower = offset + WIDTH * ((value - offset) / WIDTH).floor();
-                Seen::Interval(lower, lower + WIDTH)
-            }
-            _ => Seen::Rank(1 + self.thresholds.iter().filter(|t| value > **t).count()),
+        let all: Vec<usize> = (0..self.points.len()).collect();
+        Ground {
+            dims: self.dims.clone(),
+            points: self.points.clone(),
+            thresholds: thirds(&values),
+            values,
+            noise_sd: NOISE_SD,
+            is_noisy: true,
+            width: WIDTH,
+            learned: Learned::Known {
+                variance: 1.0,
+                lengthscales: vec![self.lengthscale; self.dims.len()],
+                mean: Mean::Zero,
+            },
+            candidates: all.clone(),
+            judged: all,
         }
     }
 }
