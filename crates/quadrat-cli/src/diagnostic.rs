@@ -1,9 +1,13 @@
 //! Problems with what the user gave, shown with the line they are about.
 
+mod remedy;
+
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+
+pub use remedy::Remedy;
 
 #[cfg(test)]
 thread_local! {
@@ -65,7 +69,7 @@ pub struct Problem {
     /// Where it is.
     pub place: Option<Box<Place>>,
     /// How to mend it.
-    pub remedies: Vec<String>,
+    pub remedies: Vec<Remedy>,
     /// Whether it counts others, of which not all are listed: then it is listed itself, however
     /// many there are.
     pub is_tally: bool,
@@ -185,7 +189,7 @@ impl Problem {
 
     /// Adds a way to mend it.
     #[must_use]
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub fn remedy(mut self, remedy: impl Into<Remedy>) -> Self {
         self.remedies.push(remedy.into());
         self
     }
@@ -256,6 +260,14 @@ fn window(spot: &Spot) -> (String, usize, usize) {
 }
 
 impl Problems {
+    /// With remedies in the words of a command line.
+    #[must_use]
+    pub fn by_flags(mut self) -> Self {
+        let remedies = self.0.iter_mut().flat_map(|problem| &mut problem.remedies);
+        remedies.for_each(Remedy::use_flags);
+        self
+    }
+
     /// Adds one.
     pub fn push(&mut self, problem: Problem) {
         self.0.push(problem);

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::predict::flags::{self, Line};
-use super::predict::{as_flags, read};
+use super::predict::read;
 use crate::args::Looks;
-use crate::diagnostic::Problems;
 use crate::geographic::Geographic;
 use crate::places::Places;
 use crate::resolve::Files;
@@ -56,9 +55,7 @@ pub fn places(
     for warning in files.warnings() {
         warn(&warning);
     }
-    let mut problems: Problems = check.finish();
-    as_flags(&mut problems, asked.words[1]);
-    problems.or(())?;
+    check.finish().by_flags().or(())?;
     places.context("no places were read")
 }
 

@@ -107,15 +107,7 @@ fn open(path: &Path) -> Result<Table, Problems> {
         ));
         return Err(problem.remedy("save the table as CSV").into());
     }
-    Table::open(path, path).map_err(|mut problems| {
-        // Here a path is relative to where the command runs, as everywhere in a shell.
-        for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
-            if remedy.starts_with("paths are relative") {
-                *remedy = "give the path of a CSV table".to_owned();
-            }
-        }
-        problems
-    })
+    Table::open(path, path).map_err(Problems::by_flags)
 }
 
 /// Positions of the columns to release. A wrong guess would publish true counts, so there is one

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::parse::offset;
 use super::{GeoFile, entries};
-use crate::diagnostic::{Problem, Problems, shown};
+use crate::diagnostic::{Problem, Problems, Remedy, shown};
 use crate::numbers::count;
 
 /// How many broken features are listed.
@@ -30,6 +30,11 @@ pub struct Outline {
     mended: Vec<String>,
 }
 
+/// What to do with a ring round the earth.
+const SPLIT: &str = "split it along meridians into parts less than 180 degrees wide";
+/// What to do where there is no map of degrees.
+const PROJECT: &str = "project the file yourself and";
+
 /// A polygon of the file: rings of positions.
 type Rings = Vec<Vec<Position>>;
 
@@ -39,13 +44,13 @@ type Rings = Vec<Vec<Position>>;
 struct Fault {
     message: String,
     at: Range<usize>,
-    remedies: Vec<String>,
+    remedies: Vec<Remedy>,
     /// Whether the feature has no geometry at all.
     is_bare: bool,
 }
 
 impl Fault {
-    fn new(message: impl Into<String>, at: Range<usize>, remedy: impl Into<String>) -> Self {
+    fn new(message: impl Into<String>, at: Range<usize>, remedy: impl Into<Remedy>) -> Self {
         Self {
             message: message.into(),
             at,
@@ -54,7 +59,7 @@ impl Fault {
         }
     }
 
-    fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    fn remedy(mut self, remedy: impl Into<Remedy>) -> Self {
         self.remedies.push(remedy.into());
         self
     }
@@ -218,7 +223,10 @@ fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Resul
                             "{called}: {ring} goes round {what}, so that longitude and latitude do not tell its inside"
                         ),
                         position_at(file, &coordinates, &[p, r]),
-                        "split it along meridians into parts less than 180 degrees wide, or project the file yourself and add `planar = true`",
+                        Remedy::or_flags(
+                            format!("{SPLIT}, or {PROJECT} add `planar = true`"),
+                            format!("{SPLIT}, or {PROJECT} add `--planar`"),
+                        ),
                     ));
                 }
                 continue_over_antimeridian(&mut vertices);

@@ -5,7 +5,7 @@ use quadrat::likelihood::Likelihood;
 use super::files::Files;
 use super::read::find;
 use super::{Asked, Observed, labels, reporting};
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Problem, Problems, Remedy};
 use crate::numbers::exact;
 use crate::places::{Amounts, Places};
 use crate::study::fields::Check;
@@ -88,7 +88,10 @@ fn read(
     };
     let Some(table) = table else {
         let message = format!("`{key}` names the column `{}`, but no table", name.value);
-        let remedy = "give a number, or places from a table by `file`";
+        let remedy = Remedy::or_flags(
+            "give a number, or places from a table by `file`",
+            "give a number: bags are no rows of a table",
+        );
         check.refuse(&name.span, message, remedy);
         return None;
     };
@@ -133,7 +136,7 @@ pub fn amounts_suit(
                 Scale::Latent => (
                     &beside.exposure,
                     "the scale `latent` is that of the function, which knows no exposure",
-                    "leave `exposure` out, or predict the scale `response` or `observation`",
+                    "leave `exposure` out, or predict the scale `response` or `observation`".into(),
                 ),
                 _ => return,
             }
@@ -141,20 +144,23 @@ pub fn amounts_suit(
         (Amounts::Exposure(_), _) => (
             &beside.exposure,
             "`exposure` is of counts, and this prediction is about none",
-            "leave it out; successes are predicted among `trials`",
+            "leave it out; successes are predicted among `trials`".into(),
         ),
         (Amounts::Trials(_), Some(Likelihood::Binomial(_))) => match scale {
             _ if scale.is_observed() => return,
             _ => (
                 &beside.trials,
                 "`trials` are of new successes, and this prediction is about their probability",
-                "add `scale = \"observation\"`, or leave `trials` out",
+                Remedy::or_flags(
+                    "add `scale = \"observation\"`, or leave `trials` out",
+                    "add `--scale observation`, or leave `--trials` out",
+                ),
             ),
         },
         (Amounts::Trials(_), _) => (
             &beside.trials,
             "`trials` are of `binomial` rows, and this prediction is about none",
-            "leave it out; counts are predicted at an `exposure`",
+            "leave it out; counts are predicted at an `exposure`".into(),
         ),
     };
     if let Some(given) = given {

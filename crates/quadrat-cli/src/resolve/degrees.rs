@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::Files;
-use crate::diagnostic::{Problem, shown};
+use crate::diagnostic::{Problem, Remedy, shown};
 use crate::geo_file::{GeoFile, Outline};
 use crate::geographic::Geographic;
 use crate::study::fields::{Check, Spanned};
@@ -15,8 +15,13 @@ use crate::study::{Study, Where};
 const DEGREES: [&str; 5] = ["CRS84", "4326", "4269", "4258", "4979"];
 
 /// How to take a planar file.
-const PLANAR: &str =
-    "add `planar = true` to take the numbers as they are (lengthscales are then in their unit)";
+fn planar() -> Remedy {
+    let rest = "to take the numbers as they are (lengthscales are then in their unit)";
+    Remedy::or_flags(
+        format!("add `planar = true` {rest}"),
+        format!("add `--planar` {rest}"),
+    )
+}
 
 /// Refuses a file that names a coordinate system other than longitude and latitude.
 pub fn crs(file: &GeoFile) -> Result<(), Box<Problem>> {
@@ -33,7 +38,7 @@ pub fn crs(file: &GeoFile) -> Result<(), Box<Problem>> {
     Err(Box::new(
         Problem::new(message)
             .at(file.place(range))
-            .remedy(PLANAR)
+            .remedy(planar())
             .remedy(
                 "or convert it, such as with `ogr2ogr -t_srs EPSG:4326 out.geojson in.geojson`",
             ),
@@ -80,7 +85,7 @@ pub fn outlines(
         Problem::new(format!(
             "{called} spans {extent}: the coordinates look planar, not like longitude and latitude"
         ))
-        .remedy(PLANAR)
+        .remedy(planar())
     };
     Err(Box::new(problem.at(file.feature_place(bad))))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Problem, Problems, Remedy};
 use crate::geo_file::{GeoFile, Outline, outlines};
 use crate::geographic::Geographic;
 use crate::shapes::Regions;
@@ -159,7 +159,10 @@ impl<'a> Files<'a> {
                         format!("{} cannot be projected: {error}", geo.called(feature, key));
                     self.check
                         .add(Problem::new(message).at(geo.feature_place(feature)).remedy(
-                        "mend the polygon, or project the file yourself and add `planar = true`",
+                        Remedy::or_flags(
+                            "mend the polygon, or project the file yourself and add `planar = true`",
+                            "mend the polygon, or project the file yourself and add `--planar`",
+                        ),
                     ));
                     return None;
                 }

@@ -1,6 +1,7 @@
 //! Predictions of the probability of every rank.
 
 use super::{Asked, Observed, no_column_twice, reporting};
+use crate::diagnostic::Remedy;
 use crate::study::Study;
 use crate::study::fields::Check;
 
@@ -32,7 +33,11 @@ pub(super) fn ranked(
             }
         };
         if !predict.scale.is_observed() {
-            check.refuse(span, OBSERVED, "add `scale = \"observation\"`");
+            check.refuse(
+                span,
+                OBSERVED,
+                Remedy::or_flags("add `scale = \"observation\"`", "add `--scale observation`"),
+            );
             continue;
         }
         for asked in predictions.iter_mut().filter(|asked| asked.of == of) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use toml_edit::{Array, Item, TableLike};
 
-use crate::diagnostic::{Problem, Problems, Source, shown};
+use crate::diagnostic::{Problem, Problems, Remedy, Source, shown};
 use crate::suggest;
 
 /// A value and where it stands in the study file.
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         &self,
         span: &Range<usize>,
         message: impl Into<String>,
-        remedy: impl Into<String>,
+        remedy: impl Into<Remedy>,
     ) {
         self.add(
             Problem::new(message)

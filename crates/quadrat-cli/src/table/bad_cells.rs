@@ -1,6 +1,6 @@
 //! Cells of a table that cannot be used: a few of each kind are shown, all are counted.
 
-use crate::diagnostic::{Place, Problem, Problems};
+use crate::diagnostic::{Place, Problem, Problems, Remedy};
 use crate::numbers::count;
 
 /// How many cells with the same fault in one column are shown one by one.
@@ -20,7 +20,7 @@ pub struct BadCells {
 #[derive(Debug)]
 struct Kind {
     column: Option<usize>,
-    remedies: Vec<String>,
+    remedies: Vec<Remedy>,
     first: Vec<Problem>,
     /// Different facts, of which as many are kept as are shown.
     facts: Vec<String>,

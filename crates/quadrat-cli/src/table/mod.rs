@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::diagnostic::{Place, Problem, Problems, shown as short};
+use crate::diagnostic::{Place, Problem, Problems, Remedy, shown as short};
 use crate::geo_file::{GeoFile, key_text};
 use crate::suggest;
 
@@ -419,7 +419,10 @@ fn read(path: &Path, name: &str) -> Result<Vec<u8>, Problem> {
         let problem = Problem::new(reason);
         match neighbour(path) {
             Some(near) => problem.remedy(format!("did you mean `{near}`?")),
-            None => problem.remedy("paths are relative to the study file"),
+            None => problem.remedy(Remedy::or_flags(
+                "paths are relative to the study file",
+                "paths are relative to where the command runs",
+            )),
         }
     })
 }
@@ -494,7 +497,11 @@ mod tests {
             .find("peple")
             .unwrap_err();
         assert!(problem.message.contains("did you mean `people`?"));
-        assert!(problem.remedies[0].contains("`from`, `to` and `people`"));
+        assert!(
+            problem.remedies[0]
+                .to_string()
+                .contains("`from`, `to` and `people`")
+        );
     }
 
     #[test]

@@ -58,15 +58,7 @@ fn builder<'a>(said: &'a Said, weights: Option<&'a [f64]>) -> Builder<'a> {
 impl Rows {
     /// Reads the columns that are asked for.
     pub fn read(args: &Density) -> Result<Self, Problems> {
-        let table = Table::open(&args.table, &args.table).map_err(|mut problems| {
-            // Here a path is relative to where the command runs, as everywhere in a shell.
-            for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
-                if remedy.starts_with("paths are relative") {
-                    *remedy = "give the path of a table".to_owned();
-                }
-            }
-            problems
-        })?;
+        let table = Table::open(&args.table, &args.table).map_err(Problems::by_flags)?;
         let (names, readings) = wanted(args, &table)?;
         let mut problems = Problems::default();
         let mut columns = Vec::new();

@@ -108,9 +108,7 @@ fn asked(
             &outputs,
         )?;
     }
-    let mut problems: Problems = check.finish();
-    as_flags(&mut problems, "--at");
-    problems.or(())?;
+    check.finish().by_flags().or(())?;
     Ok(Asked {
         places: places.context("no places to predict at")?,
         outputs,
@@ -208,24 +206,6 @@ fn can_be_written(
                 None => "rename that column in the table, and in the study when it is a dimension of the model",
             },
         );
-    }
-}
-
-/// Here a path is relative to where the command runs, as everywhere in a shell.
-pub(super) fn as_flags(problems: &mut Problems, at: &str) {
-    for problem in &mut problems.0 {
-        for remedy in &mut problem.remedies {
-            if remedy.starts_with("paths are relative") {
-                *remedy = format!("give {at} the path of a table");
-            }
-            if remedy.starts_with("add `planar = true`") {
-                *remedy = remedy.replace("`planar = true`", "`--planar`");
-            }
-            *remedy = remedy.replace("`scale = \"observation\"`", "`--scale observation`");
-            if remedy.ends_with("from a table by `file`") {
-                *remedy = "give a number: bags are no rows of a table".to_owned();
-            }
-        }
     }
 }
 

@@ -45,6 +45,10 @@ mod tests {
                 .message
                 .contains("`ages.parquet`: this build of quadrat reads no Parquet")
         );
-        assert!(problem.remedies[0].contains("--features parquet"));
+        assert!(
+            problem.remedies[0]
+                .to_string()
+                .contains("--features parquet")
+        );
     }
 }
