@@ -6,6 +6,8 @@ use quadrat::likelihood::Likelihood as Reported;
 use quadrat::model::Limits;
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::Remedy;
+
 /// What a study says of the limits of one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Said {
@@ -23,7 +25,7 @@ pub struct Fault {
     /// What is wrong.
     pub message: String,
     /// What to do.
-    pub remedy: String,
+    pub remedy: Remedy,
 }
 
 /// The limits of a table.
@@ -34,7 +36,10 @@ pub fn limits(said: Said, reported: &Reported) -> Result<Limits, Fault> {
     if said.differ {
         return Err(Fault {
             message: "the limits of this instrument are columns, so that those of a new report are not known".to_owned(),
-            remedy: "give the limits as numbers, in a table for each instrument; or predict `scale = \"observation\"`".to_owned(),
+            remedy: Remedy::or_flags(
+                "give the limits as numbers, in a table for each instrument; or predict `scale = \"observation\"`",
+                "give the limits as numbers, in a table for each instrument; or predict `--scale observation`",
+            ),
         });
     }
     let limits = match (said.lower, said.upper) {
@@ -47,11 +52,14 @@ pub fn limits(said: Said, reported: &Reported) -> Result<Limits, Fault> {
     limits.map_err(|error| match error {
         InputError::Unavailable { what, remedy } => Fault {
             message: format!("there is no scale `report` here: it would be {what}"),
-            remedy: remedy.to_owned(),
+            remedy: remedy.into(),
         },
         other => Fault {
             message: other.to_string(),
-            remedy: "predict `scale = \"observation\"`".to_owned(),
+            remedy: Remedy::or_flags(
+                "predict `scale = \"observation\"`",
+                "predict `--scale observation`",
+            ),
         },
     })
 }

@@ -410,7 +410,8 @@ fn limits(
         return Ok(None);
     };
     let limits = engine::reports(posterior, table)
-        .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)))?;
+        .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)))
+        .map_err(Problems::by_flags)?;
     Ok(Some(limits))
 }
 
