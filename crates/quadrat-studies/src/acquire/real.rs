@@ -32,9 +32,9 @@ struct Field {
     steps: usize,
     /// Share of the places that are judged and cannot be measured.
     judged: f64,
-    /// The root mean square error of what is best has been, where prototypes were: pace or variance
-    /// at a pace.
-    reach: Option<f64>,
+    /// Root mean square errors that prototypes reached: by `pace` at known hyperparameters, by
+    /// `variance` at learned ones.
+    reach: [Option<f64>; 2],
 }
 
 const FIELDS: [Field; 2] = [
@@ -45,7 +45,7 @@ const FIELDS: [Field; 2] = [
         budget: 200.0,
         steps: 30,
         judged: 0.2,
-        reach: Some(0.1),
+        reach: [Some(0.11), Some(0.1)],
     },
     Field {
         name: "buoys of the Pacific",
@@ -54,7 +54,7 @@ const FIELDS: [Field; 2] = [
         budget: 100.0,
         steps: 15,
         judged: 1.0 / 3.0,
-        reach: None,
+        reach: [None, None],
     },
 ];
 
@@ -278,15 +278,16 @@ fn table(report: &mut Report, field: &Field, is_known: bool, runs: &[Run]) {
             (0..3).map(|k| format!("{:.1}", average(&|run| run.ends[p][last].made[k] as f64))),
         );
         table.rows.push(row);
-        let is_reached = matches!(policy, Policy::Pace | Policy::VariancePace);
-        if let (Some(reach), true) = (field.reach, is_reached && runs.len() >= 20) {
+        // What prototypes reached; where hyperparameters are learned, with every rule.
+        let reach = match (policy, is_known) {
+            (Policy::Pace, true) => field.reach[0],
+            (Policy::Variance, false) => field.reach[1],
+            _ => None,
+        };
+        if let (Some(reach), true) = (reach, runs.len() >= 20) {
             let rmse = average(&|run| run.ends[p][last].rmse);
-            report.check(
-                format!("{}, {how}, {}", field.name, policy.name()),
-                rmse,
-                0.0,
-                reach,
-            );
+            let what = format!("{}, {how}, {}", field.name, policy.name());
+            report.check(what, rmse, 0.0, reach);
         }
     }
     for (name, of) in [
