@@ -9,6 +9,7 @@ mod heading;
 mod map;
 mod marks;
 mod surface;
+mod violin;
 
 pub use calibration::{CalibrationFigure, Coverage, LeftOut};
 pub use correlation::{Correlated, CorrelationFigure};
@@ -20,6 +21,7 @@ pub(crate) use marks::Seen;
 pub use marks::{Marks, Side, Support};
 use serde::{Deserialize, Serialize};
 pub use surface::{Area, Pixel, SurfaceFigure};
+pub use violin::{Violin, ViolinFigure};
 
 /// One figure of a report, or one image of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub enum Figure {
     Map(MapFigure),
     /// How alike several things are, two by two.
     Correlation(CorrelationFigure),
+    /// Densities of groups, side by side.
+    Violins(ViolinFigure),
 }
 
 impl Figure {
@@ -65,6 +69,7 @@ impl Figure {
             Self::Forest(figure) => &mut figure.heading,
             Self::Map(figure) => &mut figure.heading,
             Self::Correlation(figure) => &mut figure.heading,
+            Self::Violins(figure) => &mut figure.heading,
         };
         heading.title.clear();
     }
@@ -77,6 +82,7 @@ impl Figure {
             Self::Forest(figure) => &figure.heading,
             Self::Map(figure) => &figure.heading,
             Self::Correlation(figure) => &figure.heading,
+            Self::Violins(figure) => &figure.heading,
         }
     }
 }

@@ -22,7 +22,7 @@ pub use figure::{
     Area, Axis, CalibrationFigure, Colours, Correlated, CorrelationFigure, Coverage, CurveFigure,
     Figure, ForestFigure, ForestRow, Heading, LeftOut, Limit, MapFigure, MapPanel, MapPrediction,
     MapRegion, MapRow, Marks, Observed, Panel, Pixel, Places, Predicted, Reference, Ring, Side,
-    Spacing, Support, SurfaceFigure,
+    Spacing, Support, SurfaceFigure, Violin, ViolinFigure,
 };
 pub use page::html;
 pub use paint::{png, svg};

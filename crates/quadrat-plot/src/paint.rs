@@ -13,6 +13,7 @@ mod marks;
 mod shape;
 mod surface;
 mod swatch;
+mod violin;
 
 use canvas::Canvas;
 pub(crate) use swatch::elements as swatch;
@@ -50,6 +51,7 @@ fn draw(figure: &Figure) -> Canvas {
         Figure::Forest(figure) => forest::draw(figure, WIDTH),
         Figure::Map(figure) => map::draw(figure, WIDTH),
         Figure::Correlation(figure) => correlation::draw(figure, WIDTH),
+        Figure::Violins(figure) => violin::draw(figure, WIDTH),
     }
 }
 
@@ -58,15 +60,17 @@ mod tests {
     use super::*;
     use crate::figure::{
         CalibrationFigure, CorrelationFigure, CurveFigure, ForestFigure, SurfaceFigure,
+        ViolinFigure,
     };
 
-    fn empty() -> [Figure; 5] {
+    fn empty() -> [Figure; 6] {
         [
             Figure::Curve(CurveFigure::default()),
             Figure::Surface(SurfaceFigure::default()),
             Figure::Calibration(CalibrationFigure::default()),
             Figure::Forest(ForestFigure::default()),
             Figure::Correlation(CorrelationFigure::default()),
+            Figure::Violins(ViolinFigure::default()),
         ]
     }
 

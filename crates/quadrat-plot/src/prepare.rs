@@ -9,6 +9,7 @@ mod marks;
 mod range;
 mod surface;
 mod thin;
+mod violin;
 mod words;
 
 pub(crate) use correlation::prepare as correlation;
@@ -19,6 +20,7 @@ pub(crate) use marks::{Glyph, Layer, Shape};
 pub(crate) use range::{flattened, range, spread, widened};
 pub(crate) use surface::{Sheet, Shown, prepare as surface};
 pub(crate) use thin::{evenly, extremes};
+pub(crate) use violin::{Shape as Violin, prepare as violins};
 pub(crate) use words::{EXACT_WORDS, interval_words, joined, settle};
 
 use crate::figure::Limit;

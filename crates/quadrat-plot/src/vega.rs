@@ -8,6 +8,7 @@ mod map;
 mod marks;
 mod surface;
 mod view;
+mod violin;
 
 use serde_json::{Value, json};
 pub(crate) use view::{Interactive, Scale, TICKS, View, domain, labelled, ticked};
@@ -25,6 +26,7 @@ pub(crate) fn interactive(figure: &Figure) -> Interactive {
         Figure::Forest(figure) => forest::interactive(figure),
         Figure::Map(figure) => map::interactive(figure),
         Figure::Correlation(figure) => correlation::interactive(figure),
+        Figure::Violins(figure) => violin::interactive(figure),
     };
     out.caption = joined(figure.caption(), std::slice::from_ref(&out.caption));
     for view in &mut out.views {

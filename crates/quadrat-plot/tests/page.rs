@@ -8,7 +8,7 @@ use quadrat_plot::{
     Area, Axis, CalibrationFigure, Cell, Correlated, CorrelationFigure, Coverage, CurveFigure,
     Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut, Limit, MapFigure,
     MapPrediction, MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report, SurfaceFigure,
-    TablePreview, html, png, svg,
+    TablePreview, Violin, ViolinFigure, html, png, svg,
 };
 
 fn limit(words: &str) -> Limit {
@@ -129,7 +129,29 @@ fn figures(words: &str) -> Vec<Figure> {
             level: 0.95,
             covariances: Vec::new(),
         }),
+        Figure::Violins(violins(words)),
     ]
+}
+
+/// Two groups.
+fn violins(words: &str) -> ViolinFigure {
+    let one = |shift: f64| Violin {
+        label: words.to_owned(),
+        at: (0..5).map(|i| f64::from(i) + shift).collect(),
+        density: vec![0.1, 0.2, 0.4, 0.2, 0.1],
+        lower: vec![0.05, 0.1, 0.3, 0.1, 0.05],
+        upper: vec![0.2, 0.3, 0.5, 0.3, 0.2],
+        quartiles: [1.0, 2.0, 3.0].map(|x| x + shift),
+        median: (1.5 + shift, 2.5 + shift),
+        rows: 12,
+    };
+    ViolinFigure {
+        heading: Heading::new(words, words).with_caption(words),
+        value: Axis::new(words).with_unit(words),
+        group: Axis::new(words),
+        violins: vec![one(0.0), one(1.0)],
+        level: 0.9,
+    }
 }
 
 /// Two regions, one with a hole and one without a value.
@@ -290,12 +312,40 @@ fn numbers_that_are_none_leave_the_json_whole() {
         ..ForestFigure::default()
     });
     let page = html(&Report {
-        figures: vec![figure.clone(), surface, forest],
+        figures: vec![figure.clone(), surface, forest, nowhere()],
         ..Report::default()
     });
-    assert_eq!(islands(&page).len(), 4);
+    assert_eq!(islands(&page).len(), 5);
     assert!(page.contains("3 of 5 predicted rows have no finite value"));
     assert!(!svg(&figure).contains("NaN") && !svg(&figure).contains("inf"));
+}
+
+/// A violin without a number, and one whose median has none.
+fn nowhere() -> Figure {
+    let mut figure = violins("a");
+    figure.violins[0].at = vec![f64::NAN; 5];
+    figure.violins[1].median = (f64::NAN, f64::INFINITY);
+    figure.violins[1].quartiles[1] = f64::NAN;
+    assert!(!svg(&Figure::Violins(figure.clone())).contains("NaN"));
+    Figure::Violins(figure)
+}
+
+#[test]
+fn violins_are_mirrored_and_tell_their_groups() {
+    let (page, layers) = views(Figure::Violins(violins("word")));
+    assert_eq!(layers, [8]);
+    let island = &islands(&page)[0];
+    let told = &island["views"][0]["spec"]["layer"][0]["data"]["values"];
+    assert_eq!(told[1]["median"], "3 (90\u{a0}% interval: 2.5 to 3.5)");
+    assert_eq!(told[0]["rows"], "12");
+    let edges = &island["views"][0]["spec"]["layer"][1]["data"]["values"];
+    let number = |i: usize, name: &str| edges[i][name].as_f64().expect("a number");
+    // Two sides of five places for each of two groups; the sides are as far from the middle.
+    assert_eq!(edges.as_array().map(Vec::len), Some(20));
+    assert!((number(2, "d") + number(7, "d") - 1.0).abs() < 1e-9);
+    assert!((number(12, "d") + number(17, "d") - 3.0).abs() < 1e-9);
+    // The widest band takes 0.48 of its column on either side, the density four fifths of it.
+    assert!((number(7, "d") - 0.884).abs() < 1e-9);
 }
 
 #[test]
