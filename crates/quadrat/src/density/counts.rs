@@ -197,7 +197,7 @@ fn below_top(x: &mut [f64]) -> f64 {
     top
 }
 
-fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
+pub(super) fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
     let n = cells.len();
     let (from, to) = (cells.edges[0], cells.edges[n]);
     let (a, b) = (a.max(from), b.min(to));
@@ -218,7 +218,7 @@ fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
 }
 
 /// To the nearest edges of cells.
-fn rounded(mut span: Span) -> Span {
+pub(super) fn rounded(mut span: Span) -> Span {
     if span.head < 0.5 {
         span.first += 1;
     }
@@ -234,6 +234,6 @@ fn rounded(mut span: Span) -> Span {
 }
 
 /// Whether a span is all that is possible.
-fn covers(span: &Span, cells: usize) -> bool {
+pub(super) fn covers(span: &Span, cells: usize) -> bool {
     span.first == 0 && span.last + 1 == cells && span.head == 1.0 && span.tail == 1.0
 }

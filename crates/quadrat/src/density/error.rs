@@ -138,6 +138,27 @@ pub enum DensityError {
         /// What would be accepted.
         requirement: &'static str,
     },
+    /// Rows outside of the polygons that hold everything.
+    #[error(
+        "{count} rows lie outside of the polygons, the first is row {first} (counted from 0): delete them, or give polygons that hold them"
+    )]
+    Beyond {
+        /// How many.
+        count: usize,
+        /// The first, counted from 0.
+        first: usize,
+    },
+    /// A box that does not meet the polygons.
+    #[error(
+        "a box with a count of {weight} lies outside of the polygons: delete it, or give polygons that reach it"
+    )]
+    NoReach {
+        /// Its count.
+        weight: f64,
+    },
+    /// Polygons that hold no area.
+    #[error("the polygons enclose nothing within the bounds: give some with an area there")]
+    NoArea,
     /// The intervals say nothing: each contains all that is possible.
     #[error(
         "every interval covers the whole range, so nothing is known of the density: give narrower intervals, or a wider range"

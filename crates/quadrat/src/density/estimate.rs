@@ -6,8 +6,10 @@ use super::counts::Counts;
 use super::curves::{Curves, Work, curves};
 use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
+use super::kinds::Integration;
 use super::loops;
 use super::map::most_probable;
+use super::probable::probable;
 use super::rows::{Clean, clean};
 use super::scale::scale;
 use super::shared::answers;
@@ -91,7 +93,7 @@ impl Density<'_> {
         let components = if published {
             let kernel = self.kernel.unwrap_or(Kernel::Se);
             vec![most_probable(&counts, &basis, &cells, kernel, &start)?]
-        } else {
+        } else if self.integration == Integration::Auto {
             let kernel = self.kernel.unwrap_or_default();
             explore(
                 &counts,
@@ -102,6 +104,9 @@ impl Density<'_> {
                 &start,
                 TOLERANCE,
             )?
+        } else {
+            let kernel = self.kernel.unwrap_or_default();
+            probable(&counts, &basis, &cells, kernel, &start, self.integration)?
         };
         let modes = average_of_modes(&components);
         let is = self.correction == Correction::ImportanceSampling;

@@ -17,14 +17,14 @@ const SDS: usize = 10;
 const SMALLEST: f64 = 0.05;
 const SD_RATIO: f64 = 1.95;
 /// Median and standard deviation of the logarithm of the lengthscale.
-const MEDIAN_LENGTH: f64 = 1.5;
-const LENGTH_SPREAD: f64 = 1.0;
+pub(super) const MEDIAN_LENGTH: f64 = 1.5;
+pub(super) const LENGTH_SPREAD: f64 = 1.0;
 /// Scale of the half-Student-t prior with four degrees of freedom of the standard deviation.
-const SD_SCALE: f64 = 1.0;
+pub(super) const SD_SCALE: f64 = 1.0;
 /// Lengthscales below so many cells are noise of the grid.
-const LEAST_CELLS: f64 = 1.5;
+pub(super) const LEAST_CELLS: f64 = 1.5;
 /// Settings of less than this probability are dropped.
-const DROP: f64 = 1e-3;
+pub(super) const DROP: f64 = 1e-3;
 /// Variance of the function, times the sum of the weights, that cosines may leave out: the evidence
 /// changes by less than half of it.
 const LEFT_OUT: f64 = 1e-3;

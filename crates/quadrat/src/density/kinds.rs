@@ -18,6 +18,20 @@ pub enum Correction {
     None,
 }
 
+/// What is done with hyperparameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Integration {
+    /// An average over them: of one column over a grid, of two over a central composite design.
+    #[default]
+    Auto,
+    /// The most probable values alone.
+    Map,
+    /// An average over a central composite design about the most probable values (Rue, Martino &
+    /// Chopin 2009).
+    Ccd,
+}
+
 /// Checks what is said of an axis.
 pub(super) fn check_axis(
     bounds: (f64, f64),

@@ -25,6 +25,7 @@ mod cells;
 mod compare;
 mod counts;
 mod curves;
+mod design;
 mod error;
 mod estimate;
 mod hyper;
@@ -34,6 +35,7 @@ mod map;
 mod newton;
 mod pareto;
 mod plane;
+mod probable;
 mod rows;
 mod scale;
 mod shared;
@@ -47,10 +49,10 @@ pub use basis::Kernel;
 pub use compare::Comparison;
 pub use error::{DensityError, Warning};
 pub use estimate::{Estimate, Setting};
-pub use kinds::Correction;
+pub use kinds::{Correction, Integration};
 pub use plane::{
-    Conditional, ConditionalEstimate, Curve, Density2d, Estimate2d, Marginal, Moments, Region,
-    Setting2d,
+    Conditional, ConditionalEstimate, Curve, Density2d, Estimate2d, Marginal, MedianDifference,
+    Moments, Region, Setting2d,
 };
 
 use kinds::{DRAWS, LEVEL, check_axis};
@@ -88,6 +90,7 @@ pub struct Density<'a> {
     prior: Prior,
     kernel: Option<Kernel>,
     correction: Correction,
+    integration: Integration,
     draws: usize,
     seed: u64,
 }
@@ -107,6 +110,7 @@ impl<'a> Density<'a> {
             prior: Prior::default(),
             kernel: None,
             correction: Correction::default(),
+            integration: Integration::default(),
             draws: DRAWS,
             seed: 1,
         }

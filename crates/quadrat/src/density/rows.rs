@@ -180,7 +180,7 @@ pub(super) fn check_length(
 
 /// More values in bins than this are taken in proportion: beside what bins leave open about their
 /// inside the root of so many is nothing, and steep likelihoods draw badly and slowly.
-const MOST_IN_BINS: f64 = 2e4;
+pub(super) const MOST_IN_BINS: f64 = 2e4;
 
 /// Divides the weights of all rows by what is too much of them in intervals.
 fn in_proportion(rows: &mut Clean) {

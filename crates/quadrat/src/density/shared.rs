@@ -38,6 +38,13 @@ macro_rules! settings {
                 self
             }
 
+            /// What is done with hyperparameters; the published prior has the most probable ones.
+            #[must_use]
+            pub fn integrate(mut self, integration: crate::density::kinds::Integration) -> Self {
+                self$(.$plan)?.integration = integration;
+                self
+            }
+
             /// Number of draws, 8,000 by default.
             #[must_use]
             pub fn draws(mut self, draws: usize) -> Self {
@@ -167,6 +174,16 @@ macro_rules! answers_of_two {
             #[must_use]
             pub fn density_at(&self, x: f64, y: f64) -> f64 {
                 self.cell(x, y).map_or(0.0, |cell| self.fit.density[cell])
+            }
+
+            /// The band that holds the whole density at the level, over the densest cells that hold
+            /// 90 % of the probability: lower and upper ends.
+            ///
+            /// # Numerics
+            /// One pass over all draws, as of the pointwise bands.
+            #[must_use]
+            pub fn simultaneous(&self) -> (Vec<f64>, Vec<f64>) {
+                self.fit.simultaneous()
             }
 
             /// The standard deviation of the density in each cell.

@@ -170,14 +170,8 @@ impl Estimate2d {
     /// the smallest density among them.
     fn densest(&self, level: f64) -> (Vec<bool>, f64) {
         let p = self.density();
-        let mut order: Vec<usize> = (0..p.len()).collect();
-        order.sort_by(|a, b| p[*b].total_cmp(&p[*a]));
-        let (mut sum, mut cells, mut density) = (0.0, vec![false; p.len()], f64::INFINITY);
-        for cell in order {
-            if sum >= level {
-                break;
-            }
-            sum += self.masses()[cell];
+        let (mut cells, mut density) = (vec![false; p.len()], f64::INFINITY);
+        for cell in self.fit.densest(0..p.len(), level) {
             cells[cell] = true;
             density = p[cell];
         }

@@ -1,8 +1,10 @@
 //! Builders of estimates of two columns.
 
+use crate::support::Polygon;
+
 use super::super::shared::settings;
 use super::grid::Kind;
-use super::plan::Plan;
+use super::plan::{Plan, Rows};
 
 /// A density of two columns: a builder whose end is [`Density2d::estimate`].
 ///
@@ -66,6 +68,28 @@ impl<'a> Density2d<'a> {
         Self(Plan::new(Kind::Joint, x, y))
     }
 
+    /// From counts in boxes, which may be of any size, overlap, and be open at the ends.
+    ///
+    /// # Arguments
+    /// * `x`, `y` - lower and upper ends along each axis
+    /// * `counts` - in each box
+    #[must_use]
+    pub fn from_bins(x: [&'a [f64]; 2], y: [&'a [f64]; 2], counts: &'a [f64]) -> Self {
+        let mut plan = Plan::new(Kind::Joint, &[], &[]);
+        plan.rows = Rows::Boxes([x[0], x[1], y[0], y[1]]);
+        plan.weights = Some(counts);
+        Self(plan)
+    }
+
+    /// Polygons inside of which alone a value can lie, such as land: the density is zero outside,
+    /// and adds up to one inside. A cell that a border cuts has the share of it that is inside; a
+    /// row counts as inside where its cell is. Bounds are those of the polygons.
+    #[must_use]
+    pub fn inside(mut self, polygons: &'a [Polygon]) -> Self {
+        self.0.polygons = Some(polygons);
+        self
+    }
+
     /// Bounds of the two columns beyond which no value can lie; infinite where there is none, as is
     /// the default.
     #[must_use]
@@ -92,13 +116,6 @@ impl<'a> Density2d<'a> {
     #[must_use]
     pub fn log(mut self, x: bool, y: bool) -> Self {
         self.0.log = [x, y];
-        self
-    }
-
-    /// Whether to average over hyperparameters, as is the default, or to take the most probable.
-    #[must_use]
-    pub fn integrate(mut self, integrate: bool) -> Self {
-        self.0.integrate = integrate;
         self
     }
 }
@@ -147,13 +164,6 @@ impl<'a> Conditional<'a> {
     #[must_use]
     pub fn log(mut self, given: bool, values: bool) -> Self {
         self.0.log = [given, values];
-        self
-    }
-
-    /// Whether to average over hyperparameters, as is the default, or to take the most probable.
-    #[must_use]
-    pub fn integrate(mut self, integrate: bool) -> Self {
-        self.0.integrate = integrate;
         self
     }
 }

@@ -56,6 +56,8 @@ struct Sums {
     sum: Mat<f64>,
     products: Vec<f64>,
     along: [Mat<f64>; 2],
+    /// Sums over boxes, shape `[draws, boxes]`.
+    boxes: Mat<f64>,
 }
 
 /// Normalises draws and weighs them.
@@ -76,6 +78,8 @@ pub(super) fn curves(
     let joint = grid.kind == Kind::Joint;
     let [rows, columns] = if joint { grid.shape() } else { [0; 2] };
     let mut offset = offsets(grid, &lines, mass);
+    // Log likelihood of the boxes.
+    let mut boxed = vec![0.0; n];
     let mut out = Curves {
         log_sum: Mat::zeros(n, grid.totals.len()),
         weights: Vec::new(),
@@ -97,6 +101,14 @@ pub(super) fn curves(
                 out.log_sum[(draw, part)] = sums.sum[(i, part)].ln() + offset[(draw, part)];
             }
         }
+        if weigh {
+            let sum = sums.sum.col_as_slice(0);
+            for (b, weight) in grid.patches.weights.iter().enumerate() {
+                let pairs = sums.boxes.col_as_slice(b).iter().zip(sum);
+                let terms = boxed[block.clone()].iter_mut().zip(pairs);
+                terms.for_each(|(o, (p, s))| *o += weight * (p / s).max(f64::MIN_POSITIVE).ln());
+            }
+        }
         if joint {
             out.keep(block, &sums);
         }
@@ -104,7 +116,9 @@ pub(super) fn curves(
     out.weights = vec![1.0 / n as f64; n];
     if weigh {
         let mut log_weight = sample.log_weight.clone();
-        for (part, total) in grid.totals.iter().enumerate() {
+        let pairs = log_weight.iter_mut().zip(&boxed);
+        pairs.for_each(|(w, boxes)| *w += boxes);
+        for (part, total) in grid.exact.iter().enumerate() {
             let pairs = log_weight.iter_mut().zip(out.log_sum.col_as_slice(part));
             pairs.for_each(|(w, s)| *w -= total * s);
         }
@@ -165,6 +179,7 @@ impl Curves {
             sum: Mat::zeros(size, grid.totals.len()),
             products: vec![0.0; size],
             along: [0, 1].map(|a| Mat::zeros(size, if joint { grid.shape()[a] } else { 0 })),
+            boxes: Mat::zeros(size, grid.patches.weights.len()),
         };
         let mut inside = vec![0.0; size];
         self.lines
@@ -179,6 +194,10 @@ impl Curves {
                     if !joint {
                         loops::add(out.sum.col_as_slice_mut(part), column);
                         continue;
+                    }
+                    for (b, share) in grid.patches.of(i * columns + j) {
+                        let target = out.boxes.col_as_slice_mut(*b);
+                        crate::linalg::add_scaled(*share, column, target);
                     }
                     let [along, across] = &mut out.along;
                     loops::share(
@@ -250,6 +269,20 @@ impl Curves {
         });
         out.mean.chunks_exact_mut(grid.part()).for_each(add_to_one);
         out
+    }
+
+    /// Calls `visit(cell, logarithms)` with the log probability of each cell in every draw, but for
+    /// the measure of the cell.
+    pub fn each_log(&self, grid: &Grid, mut visit: impl FnMut(usize, &[f64])) {
+        let [rows, columns] = grid.shape();
+        self.lines.visit(0..self.len(), 0..rows, |i, line| {
+            let log_sum = self.log_sum.col_as_slice(i / grid.lines());
+            for j in 0..columns {
+                let column = line.col_as_slice_mut(j);
+                loops::subtract(column, log_sum);
+                visit(i * columns + j, column);
+            }
+        });
     }
 
     /// Calls `visit(line, probabilities)` with those of the cells of some lines in every draw,

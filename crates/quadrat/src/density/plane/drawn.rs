@@ -37,25 +37,30 @@ impl Fit {
         self.grid.axes[axis].edges.windows(2).map(share).collect()
     }
 
-    /// Draws of whole densities, each as likely as its weight, shape `[cells, draws]`.
-    pub fn draws(&self, draws: usize, seed: u64) -> Mat<f64> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
+    /// Numbers of draws, each as likely as its weight.
+    pub fn picks(&self, draws: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
         let mut cumulative = Vec::with_capacity(self.curves.len());
         let mut sum = 0.0;
         for w in &self.curves.weights {
             sum += w;
             cumulative.push(sum);
         }
-        let columns = self.grid.shape()[1];
+        let last = self.curves.len() - 1;
+        let pick = |at: f64| cumulative.partition_point(|c| *c <= at).min(last);
+        (0..draws)
+            .map(|_| pick(random.random::<f64>() * sum))
+            .collect()
+    }
+
+    /// Draws of whole densities, each as likely as its weight, shape `[cells, draws]`.
+    pub fn draws(&self, draws: usize, seed: u64) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let picks = self.picks(draws, &mut random);
         let mut out = Mat::zeros(self.mass.len(), draws);
-        for k in 0..draws {
-            let at = random.random::<f64>() * sum;
-            let draw = cumulative
-                .partition_point(|c| *c <= at)
-                .min(self.curves.len() - 1);
+        for (k, draw) in picks.into_iter().enumerate() {
             let mass = self.curves.draw(&self.grid, draw);
             for (cell, u) in mass.into_iter().enumerate() {
-                out[(cell, k)] = u / self.grid.size(cell / columns, cell % columns);
+                out[(cell, k)] = self.grid.per_size(cell, u);
             }
         }
         out

@@ -3,7 +3,7 @@
 use super::super::basis::Kernel;
 use super::super::cells::Cells;
 use super::super::error::{DensityError, Warning};
-use super::super::kinds::Correction;
+use super::super::kinds::{Correction, Integration};
 use super::super::loops;
 use super::super::scale::{Scale, scale};
 use super::curves::{Curves, add_to_one, curves};
@@ -11,8 +11,9 @@ use super::draw::sample;
 use super::functions::Functions;
 use super::grid::{Grid, Kind};
 use super::hyper::{Component, Wanted, explore};
-use super::pairs::{Pairs, clean};
-use super::plan::Plan;
+use super::mask;
+use super::pairs::{Pairs, clean, clean_boxes};
+use super::plan::{Plan, Rows};
 use super::spread::spread;
 use super::{orders, warned};
 
@@ -73,20 +74,26 @@ impl Plan<'_> {
     /// Estimates.
     pub fn fit(&self) -> Result<Fit, DensityError> {
         self.check()?;
-        let mut pairs = clean(self.columns, self.weights, self.bounds, self.log)?;
-        let (scales, axes) = self.lay(&pairs)?;
+        let bounds = self.bounded()?;
+        let mut pairs = match self.rows {
+            Rows::Pairs(columns) => clean(columns, self.weights, bounds, self.log)?,
+            Rows::Boxes(ends) => {
+                clean_boxes(ends, self.weights.unwrap_or_default(), bounds, self.log)?
+            }
+        };
+        let (scales, axes) = self.lay(&pairs, bounds)?;
         let mut warnings = std::mem::take(&mut pairs.warnings);
         for axis in [0, 1] {
             let widened = super::super::warned::widened(self.range[axis], &axes[axis]);
             warnings.extend(widened.map(|w| w.of_column(axis)));
         }
-        let grid = Grid::new(axes, &pairs, self.kind);
+        let grid = Grid::new(axes, &pairs, self.kind, self.polygons, &mut warnings)?;
         warnings.extend(warned::look_out(&pairs, &grid, &scales, self.log));
         let wanted = Wanted {
             kernel: self.kernel.unwrap_or(Kernel::Matern52),
             variance: POLYNOMIALS,
             tolerance: TOLERANCE,
-            integrate: self.integrate,
+            integrate: self.integration != Integration::Map,
         };
         let most = orders::most(grid.total)
             .min(grid.counts.len() / CELLS_EACH)
@@ -110,13 +117,9 @@ impl Plan<'_> {
         if self.kind == Kind::Conditional {
             warnings.extend(warned::look_at(&grid, &mass));
         }
-        let columns = grid.shape()[1];
         let per_size = |x: &[f64]| -> Vec<f64> {
-            let size = |cell: usize| grid.size(cell / columns, cell % columns);
-            x.iter()
-                .enumerate()
-                .map(|(cell, x)| x / size(cell))
-                .collect()
+            let cells = x.iter().enumerate();
+            cells.map(|(cell, x)| grid.per_size(cell, *x)).collect()
         };
         Ok(Fit {
             density: per_size(&mass),
@@ -138,13 +141,34 @@ impl Plan<'_> {
         })
     }
 
+    /// The bounds, which polygons narrow.
+    fn bounded(&self) -> Result<[(f64, f64); 2], DensityError> {
+        let Some(polygons) = self.polygons else {
+            return Ok(self.bounds);
+        };
+        let extent = mask::extent(polygons);
+        let of = |a: usize| {
+            let (own, polygons) = (self.bounds[a], extent[a]);
+            (own.0.max(polygons.0), own.1.min(polygons.1))
+        };
+        let bounds = [of(0), of(1)];
+        match bounds.iter().all(|(from, to)| from < to) {
+            true => Ok(bounds),
+            false => Err(DensityError::NoArea),
+        }
+    }
+
     /// Scales and cells of both axes.
-    fn lay(&self, pairs: &Pairs) -> Result<([Scale; 2], [Cells; 2]), DensityError> {
+    fn lay(
+        &self,
+        pairs: &Pairs,
+        all_bounds: [(f64, f64); 2],
+    ) -> Result<([Scale; 2], [Cells; 2]), DensityError> {
         let of = |axis: usize| {
             let log = self.log[axis];
             let scale = scale(&pairs.column(axis, log))?;
             let is_given = axis == 0 && self.kind == Kind::Conditional;
-            let (mut count, mut bounds) = (self.cells[axis], self.bounds[axis]);
+            let (mut count, mut bounds) = (self.cells[axis], all_bounds[axis]);
             let mut range = self.range[axis];
             if is_given {
                 // No density of the given column is estimated: nothing lies beyond its values.
@@ -238,6 +262,17 @@ impl Draws<'_> {
         }
         let (effective, pareto_k) = (found.effective, found.shape);
         drop(found);
+        if !grid.patches.is_empty() {
+            // Variational normals are those of rows whose cells are known.
+            warnings.push(Warning::Uneven {
+                effective,
+                draws: plan.draws,
+                pareto_k,
+            });
+            let mut plain = draw(components, false)?;
+            (plain.effective, plain.shape) = (effective, pareto_k);
+            return Ok((plain, How::Modes));
+        }
         warnings.push(Warning::Unweighted {
             effective,
             draws: plan.draws,

@@ -169,6 +169,19 @@ impl Functions {
         ))
     }
 
+    /// The functions at one cell.
+    ///
+    /// # Arguments
+    /// * `out` - shape `[functions]`
+    pub fn at(&self, cell: usize, out: &mut [f64]) {
+        let [a, b] = &self.axes;
+        let columns = b.values.nrows();
+        let (i, j) = (cell / columns, cell % columns);
+        for (out, (k, l)) in out.iter_mut().zip(&self.pairs) {
+            *out = a.values[(i, *k)] * b.values[(j, *l)];
+        }
+    }
+
     /// `Phi' x`.
     pub fn project(&self, x: &[f64]) -> Vec<f64> {
         let all = self.axes[0].values.nrows();

@@ -1,10 +1,18 @@
 //! The cells of a plane, and how many rows lie in each.
 
 use crate::linalg::dot;
+use crate::support::Polygon;
 
 use super::super::cells::Cells;
+use super::super::error::{DensityError, Warning};
 use super::super::loops;
+use super::mask;
 use super::pairs::Pairs;
+use super::patches::Patches;
+
+/// Logarithm of the size of a cell in which nothing can be: exponentials of it are zero beside any
+/// other.
+const NOTHING: f64 = -1e5;
 
 /// What is normalised: all cells together, or those of each place along the first axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,22 +33,63 @@ pub(in super::super) struct Grid {
     pub kind: Kind,
     /// Logarithm of the size of every cell, in units of the scales.
     pub log_measure: Vec<f64>,
-    /// Weight of the rows in every cell.
+    /// Weight of the rows known to lie in each cell.
     pub counts: Vec<f64>,
-    /// The same of every part whose probabilities add up to one.
+    /// Boxes of several cells that other rows lie in.
+    pub patches: Patches,
+    /// The share of each cell in which a value can be; empty where that is everywhere.
+    inside: Vec<f64>,
+    /// Weight of the rows of every part whose probabilities add up to one.
     pub totals: Vec<f64>,
+    /// The same of rows whose cells are known.
+    pub exact: Vec<f64>,
     /// The sum of all weights.
     pub total: f64,
 }
 
 impl Grid {
     /// Distributes rows to cells.
-    pub fn new(axes: [Cells; 2], pairs: &Pairs, kind: Kind) -> Self {
+    ///
+    /// # Arguments
+    /// * `polygons` - inside of which alone values can be; none where that is everywhere
+    ///
+    /// # Errors
+    /// Rows outside of all polygons, boxes that overlap too often.
+    pub fn new(
+        axes: [Cells; 2],
+        pairs: &Pairs,
+        kind: Kind,
+        polygons: Option<&[Polygon]>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, DensityError> {
         let (m, n) = (axes[0].len(), axes[1].len());
+        let inside = polygons.map_or_else(Vec::new, |p| mask::shares(&axes, p));
         let mut counts = vec![0.0; m * n];
         let (x, y) = (&pairs.values[0], &pairs.values[1]);
+        let mut outside = (0, 0);
         for (i, (x, y)) in x.iter().zip(y).enumerate() {
-            counts[axes[0].index(*x) * n + axes[1].index(*y)] += pairs.weight(i);
+            let cell = axes[0].index(*x) * n + axes[1].index(*y);
+            counts[cell] += pairs.weight(i);
+            if inside.get(cell) == Some(&0.0) {
+                outside = (
+                    outside.0 + 1,
+                    if outside.0 == 0 {
+                        pairs.row(i)
+                    } else {
+                        outside.1
+                    },
+                );
+            }
+        }
+        if outside.0 > 0 {
+            return Err(DensityError::Beyond {
+                count: outside.0,
+                first: outside.1,
+            });
+        }
+        let patches = Patches::new(&axes, &pairs.boxes, &mut counts, warnings)?;
+        if !patches.is_empty() && !inside.is_empty() {
+            patches.reach(&inside)?;
         }
         let second = &axes[1].log_measure;
         let first = axes[0].log_measure.iter().map(|a| match kind {
@@ -49,18 +98,33 @@ impl Grid {
             Kind::Conditional => 0.0,
         });
         let log_measure = first.flat_map(|a| second.iter().map(move |b| a + b));
+        let mut log_measure: Vec<f64> = log_measure.collect();
+        for (measure, share) in log_measure.iter_mut().zip(&inside) {
+            *measure += share.ln().max(NOTHING);
+        }
         let size = match kind {
             Kind::Joint => m * n,
             Kind::Conditional => n,
         };
-        Self {
-            log_measure: log_measure.collect(),
-            totals: counts.chunks_exact(size).map(|c| c.iter().sum()).collect(),
-            total: counts.iter().sum(),
+        let exact: Vec<f64> = counts.chunks_exact(size).map(|c| c.iter().sum()).collect();
+        let mut totals = exact.clone();
+        // Boxes are of densities of both columns, which have one part.
+        totals[0] += patches.weights.iter().sum::<f64>();
+        let total = totals.iter().sum();
+        if !(total > 0.0 && f64::is_finite(total)) {
+            return Err(DensityError::SaysNothing);
+        }
+        Ok(Self {
+            log_measure,
+            totals,
+            total,
+            exact,
             counts,
+            patches,
+            inside,
             axes,
             kind,
-        }
+        })
     }
 
     /// Cells along each axis.
@@ -78,22 +142,36 @@ impl Grid {
         self.counts.len() / self.totals.len()
     }
 
-    /// The size of a cell in the data, which probabilities are divided by.
-    pub fn size(&self, i: usize, j: usize) -> f64 {
-        match self.kind {
-            Kind::Joint => self.axes[0].width(i) * self.axes[1].width(j),
-            Kind::Conditional => self.axes[1].width(j),
+    /// A probability of a cell over its size in the data; zero where nothing can be.
+    pub fn per_size(&self, cell: usize, mass: f64) -> f64 {
+        let n = self.axes[1].len();
+        let size = match self.kind {
+            Kind::Joint => self.axes[0].width(cell / n) * self.axes[1].width(cell % n),
+            Kind::Conditional => self.axes[1].width(cell % n),
+        };
+        match self.inside.get(cell) {
+            Some(&share) if share <= 0.0 => 0.0,
+            Some(share) => mass / (size * share),
+            None => mass / size,
         }
     }
 
-    /// Counts along one axis.
+    /// The share of a cell in which a value can be.
+    pub fn inside(&self, cell: usize) -> f64 {
+        self.inside.get(cell).copied().unwrap_or(1.0)
+    }
+
+    /// Counts along one axis, boxes spread evenly over their cells.
     pub fn along(&self, axis: usize) -> Vec<f64> {
         let [m, n] = self.shape();
+        let even: Vec<f64> = (0..m * n).map(|cell| self.inside(cell)).collect();
+        let held = match self.patches.is_empty() {
+            true => vec![0.0; m * n],
+            false => self.patches.held(&even),
+        };
         let mut out = vec![0.0; [m, n][axis]];
-        for i in 0..m {
-            for j in 0..n {
-                out[[i, j][axis]] += self.counts[i * n + j];
-            }
+        for (cell, (exact, held)) in self.counts.iter().zip(held).enumerate() {
+            out[[cell / n, cell % n][axis]] += exact + held;
         }
         out
     }
@@ -106,7 +184,7 @@ impl Grid {
             .chunks_exact_mut(size)
             .zip(self.counts.chunks_exact(size));
         let mut value = 0.0;
-        for ((part, counts), total) in parts.zip(&self.totals) {
+        for ((part, counts), total) in parts.zip(&self.exact) {
             let (_, top) = loops::extremes(part);
             loops::lower(part, top);
             let linear = dot(counts, part);
@@ -115,6 +193,9 @@ impl Grid {
             part.iter_mut().for_each(|x| *x /= sum);
             value += linear - total * sum.ln();
         }
-        value
+        match self.patches.is_empty() {
+            true => value,
+            false => value + self.patches.value(log),
+        }
     }
 }

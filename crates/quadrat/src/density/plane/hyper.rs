@@ -1,9 +1,10 @@
 //! Hyperparameters of a density over a plane: the most probable ones, and a design about them.
 
-use crate::linalg::{Mat, dot, symmetric_eigen};
+use crate::linalg::{Mat, dot};
 use crate::optimise::{Options, minimise};
 
 use super::super::basis::Kernel;
+use super::super::design::{Posterior, design, directions};
 use super::super::error::DensityError;
 use super::functions::Functions;
 use super::grid::Grid;
@@ -22,14 +23,6 @@ const LONGEST: f64 = 50.0;
 const LEAST_CELLS: f64 = 1.5;
 /// Slope of the log posterior at which the search ends: the design about the mode does the rest.
 const SLOPE: f64 = 0.03;
-/// Differences of the slopes are taken over this, in logarithms.
-const DIFFERENCE: f64 = 0.15;
-/// Largest standard deviation of a principal direction of the logarithms.
-const WIDEST: f64 = 2.0;
-/// Radius of the design in standard deviations and dimensions.
-const RADIUS: f64 = 1.1;
-/// Limits of what a direction of the design is stretched by.
-const STRETCH: (f64, f64) = (0.3, 3.0);
 /// Settings of less than this probability are dropped.
 const DROP: f64 = 1e-3;
 
@@ -119,6 +112,11 @@ fn shift(problem: Problem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
         let mean = dot(u, v);
         let terms = v.iter_mut().zip(u);
         terms.for_each(|(v, u)| *v = -0.5 * n * u * (*v - mean));
+    }
+    let Problem { grid, functions } = problem;
+    if !grid.patches.is_empty() {
+        let patches = &grid.patches;
+        patches.add_shift(&mut out, functions, &mode.mass, inverse);
     }
     out
 }
@@ -216,81 +214,28 @@ impl Search<'_> {
         };
         Ok((looked.value, component))
     }
-
-    /// Principal directions of the logarithms about the top, of the length of a standard deviation.
-    fn directions(&self, top: [f64; 3], start: &[f64]) -> Result<[[f64; 3]; 3], DensityError> {
-        let here = self.look(top, start, true)?;
-        let mut curvature = Mat::zeros(3, 3);
-        for a in 0..3 {
-            // Inwards, where the top is at a limit.
-            let sign = if top[a] + DIFFERENCE > self.bounds[a].1 {
-                -1.0
-            } else {
-                1.0
-            };
-            let mut at = top;
-            at[a] += sign * DIFFERENCE;
-            let there = self.look(at, start, true)?;
-            for b in 0..3 {
-                let slope = (here.slopes[b] - there.slopes[b]) / (sign * DIFFERENCE);
-                curvature[(a, b)] += 0.5 * slope;
-                curvature[(b, a)] += 0.5 * slope;
-            }
-        }
-        let eigen = symmetric_eigen(curvature.as_ref())?;
-        let mut out = [[0.0; 3]; 3];
-        for (k, direction) in out.iter_mut().enumerate() {
-            let sd = eigen.values[k].max(1.0 / (WIDEST * WIDEST)).sqrt().recip();
-            *direction = [0, 1, 2].map(|a| sd * eigen.vectors[(a, k)]);
-            // How far the log posterior falls at the root of two standard deviations, which is one
-            // where it is normal.
-            let mut fall = 0.0;
-            for sign in [-1.0, 1.0] {
-                let away = [0, 1, 2].map(|a| top[a] + sign * 2_f64.sqrt() * direction[a]);
-                let value = self
-                    .look(self.clamp(away), start, false)
-                    .map_or(f64::MIN, |l| l.value);
-                fall += 0.5 * (here.value - value).max(0.0);
-            }
-            let stretch = fall.sqrt().recip().clamp(STRETCH.0, STRETCH.1);
-            direction.iter_mut().for_each(|x| *x *= stretch);
-        }
-        Ok(out)
-    }
 }
 
-/// A central composite design of three dimensions: directions in standard deviations, and the
-/// weight beside the density there (Rue, Martino & Chopin 2009, section 6.5).
-fn design() -> Vec<([f64; 3], f64)> {
-    let square = RADIUS * RADIUS;
-    let mut points = vec![[0.0; 3]];
-    for a in 0..3 {
-        for sign in [-1.0, 1.0] {
-            let mut z = [0.0; 3];
-            z[a] = sign * RADIUS * 3_f64.sqrt();
-            points.push(z);
-        }
+/// The log posterior about its top, with the mode there to begin from.
+struct About<'a> {
+    search: &'a Search<'a>,
+    start: &'a [f64],
+}
+
+impl Posterior<3> for About<'_> {
+    fn bounds(&self) -> [(f64, f64); 3] {
+        self.search.bounds
     }
-    for corner in 0..8_u32 {
-        points.push([0, 1, 2].map(|a| {
-            if corner >> a & 1 == 1 {
-                RADIUS
-            } else {
-                -RADIUS
-            }
-        }));
+
+    fn value(&self, at: [f64; 3]) -> f64 {
+        let looked = self.search.look(at, self.start, false);
+        looked.map_or(f64::NEG_INFINITY, |looked| looked.value)
     }
-    let around = (points.len() - 1) as f64;
-    let weight = |i: usize| match i {
-        0 => 1.0 - 1.0 / square,
-        // The density there is this exponential where it is normal.
-        _ => (1.5 * square).exp() / (around * square),
-    };
-    points
-        .into_iter()
-        .enumerate()
-        .map(|(i, z)| (z, weight(i)))
-        .collect()
+
+    fn sloped(&self, at: [f64; 3]) -> Result<(f64, [f64; 3]), DensityError> {
+        let looked = self.search.look(at, self.start, true)?;
+        Ok((looked.value, looked.slopes))
+    }
 }
 
 /// Modes at the settings that matter, and the functions they are made of.
@@ -358,10 +303,14 @@ fn about(
     if !wanted.integrate {
         return Ok(vec![component]);
     }
-    let directions = search.directions(top, theta)?;
+    let around = About {
+        search: &search,
+        start: theta,
+    };
+    let directions = directions(&around, top)?;
     let theta = component.mode.theta.clone();
     let mut out = Vec::new();
-    for (z, weight) in design() {
+    for (z, weight) in design::<3>() {
         let moved = |a: usize| top[a] + (0..3).map(|k| z[k] * directions[k][a]).sum::<f64>();
         if z == [0.0; 3] {
             component.weight = weight;
@@ -384,23 +333,6 @@ fn about(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn designs_integrate_normal_densities() {
-        // With the density relative to its top, in units of (2 pi)^(3/2).
-        let mut moments = [0.0; 3];
-        for (z, weight) in design() {
-            let square = dot(&z, &z);
-            let mass = weight * (-0.5 * square).exp();
-            moments[0] += mass;
-            moments[1] += mass * z[0] * z[0];
-            moments[2] += mass * z[0] * z[1];
-        }
-        // Sums of fifteen terms of order one.
-        assert!((moments[0] - 1.0).abs() < 1e-14);
-        assert!((moments[1] - 1.0).abs() < 1e-14);
-        assert!(moments[2].abs() < 1e-14);
-    }
 
     #[test]
     fn slopes_of_the_prior_are_differences() {

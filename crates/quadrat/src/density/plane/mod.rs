@@ -10,6 +10,7 @@
 
 mod answers;
 mod builder;
+mod contrast;
 mod curves;
 mod draw;
 mod drawn;
@@ -18,9 +19,11 @@ mod fit;
 mod functions;
 mod grid;
 mod hyper;
+mod mask;
 mod newton;
 mod orders;
 mod pairs;
+mod patches;
 mod plan;
 mod prior;
 mod slices;
@@ -29,9 +32,11 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod warned;
+mod whole;
 
 pub use answers::{Marginal, Moments, Region};
 pub use builder::{Conditional, Density2d};
+pub use contrast::MedianDifference;
 pub use estimate::{ConditionalEstimate, Estimate2d};
 pub use fit::Setting2d;
 pub use slices::Curve;

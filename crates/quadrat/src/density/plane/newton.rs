@@ -12,6 +12,9 @@ use super::prior::Prior;
 const MOST_STEPS: usize = 200;
 /// Halvings of a step.
 const HALVINGS: i32 = 40;
+/// The weight of the missing information in the curvature: all of it, or less where the posterior
+/// is not convex.
+const SHARES: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 
 /// The problem: rows in cells, and the functions that may explain them.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +83,31 @@ impl Problem<'_> {
         expected: &[f64],
         prior: &Prior,
     ) -> Result<Cholesky, LinalgError> {
+        let patches = &self.grid.patches;
+        if patches.is_empty() {
+            return Cholesky::factor_owned(self.complete(mass, expected, prior));
+        }
+        // What boxes leave open of where their rows lie is missing, all of it or, where the
+        // posterior is not convex, less.
+        let held = patches.held(mass);
+        let mut last = None;
+        for share in SHARES {
+            let pairs = expected.iter().zip(&held);
+            let seen: Vec<f64> = pairs.map(|(e, h)| e - share * h).collect();
+            let mut a = self.complete(mass, &seen, prior);
+            if share > 0.0 {
+                patches.add_to(&mut a, self.functions, mass, share);
+            }
+            match Cholesky::factor_owned(a) {
+                Ok(factor) => return Ok(factor),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or(LinalgError::NotPositiveDefinite { size: 0, pivot: 0 }))
+    }
+
+    /// `P + Phi' (diag expected - N u u') Phi`.
+    fn complete(&self, mass: &[f64], expected: &[f64], prior: &Prior) -> Mat<f64> {
         let mut a: Mat<f64> = self.functions.curvature(expected);
         let means = self.functions.project_parts(mass, self.grid.lines());
         for (part, n) in self.grid.totals.iter().enumerate() {
@@ -94,7 +122,7 @@ impl Problem<'_> {
             }
         }
         prior.add_to(&mut a);
-        Cholesky::factor_owned(a)
+        a
     }
 
     /// What each cell is expected to hold.
@@ -137,7 +165,12 @@ impl Problem<'_> {
         for _ in 0..MOST_STEPS {
             let expected = self.expected(&at.mass);
             let factor = self.precision(&at.mass, &expected, prior)?;
-            let expected = self.functions.project(&expected);
+            let mut beyond = expected;
+            if !self.grid.patches.is_empty() {
+                let held = self.grid.patches.held(&at.mass);
+                beyond.iter_mut().zip(held).for_each(|(e, h)| *e -= h);
+            }
+            let expected = self.functions.project(&beyond);
             let gradient: Vec<f64> = (0..counted.len())
                 .map(|i| counted[i] - expected[i] - at.pull[i])
                 .collect();

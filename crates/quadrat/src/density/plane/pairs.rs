@@ -1,7 +1,8 @@
 //! The rows of a density over a plane, checked and cleaned.
 
 use super::super::error::{DensityError, Warning};
-use super::super::rows::{Clean, check_length, check_weights};
+use super::super::rows::{Clean, MOST_IN_BINS, check_length, check_weights};
+use super::patches::Boxed;
 
 /// Rows that can be used.
 #[derive(Debug, Clone, Default)]
@@ -10,6 +11,10 @@ pub(in super::super) struct Pairs {
     pub values: [Vec<f64>; 2],
     /// Their weights; empty where all are one.
     pub weights: Vec<f64>,
+    /// Where each stands among the rows that were given; empty where none was left out.
+    rows: Vec<usize>,
+    /// Boxes that other rows lie in, all different.
+    pub boxes: Vec<Boxed>,
     /// What was left out.
     pub warnings: Vec<Warning>,
 }
@@ -20,7 +25,12 @@ impl Pairs {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// How many.
+    /// Where a row stands among those that were given.
+    pub fn row(&self, i: usize) -> usize {
+        self.rows.get(i).copied().unwrap_or(i)
+    }
+
+    /// How many values.
     pub fn len(&self) -> usize {
         self.values[0].len()
     }
@@ -34,9 +44,19 @@ impl Pairs {
                 false => values.copied().collect(),
             },
             weights: self.weights.clone(),
-            used: self.len(),
+            intervals: self.boxes.iter().map(|b| side(b, axis, log)).collect(),
+            used: self.len() + self.boxes.len(),
             ..Clean::default()
         }
+    }
+}
+
+/// One side of a box, on the axis that it is estimated on.
+fn side((ends, weight): &Boxed, axis: usize, log: bool) -> (f64, f64, f64) {
+    let (from, to) = ends[axis];
+    match log {
+        true => (from.max(0.0).ln(), to.ln(), *weight),
+        false => (from, to, *weight),
     }
 }
 
@@ -72,6 +92,12 @@ pub(in super::super) fn clean(
         }
         let weight = weights.map_or(1.0, |w| w[i]);
         if weight > 0.0 {
+            if i != out.len() && out.rows.is_empty() {
+                out.rows = (0..out.len()).collect();
+            }
+            if i != out.len() {
+                out.rows.push(i);
+            }
             out.values[0].push(row[0]);
             out.values[1].push(row[1]);
             if weights.is_some() {
@@ -90,6 +116,101 @@ pub(in super::super) fn clean(
         return Err(DensityError::TooFew {
             rows: n,
             usable: out.len(),
+        });
+    }
+    Ok(out)
+}
+
+/// Checks boxes against the bounds, and leaves out those of which an end is no number or that weigh
+/// nothing. What lies beyond a bound is impossible.
+///
+/// # Arguments
+/// * `ends` - lower and upper ends along the first axis, then along the second
+///
+/// # Errors
+/// As of [`clean`], and boxes whose ends are in the wrong order.
+pub(in super::super) fn clean_boxes(
+    ends: [&[f64]; 4],
+    weights: &[f64],
+    bounds: [(f64, f64); 2],
+    log: [bool; 2],
+) -> Result<Pairs, DensityError> {
+    let n = ends[0].len();
+    for other in &ends[1..] {
+        check_length("ends of boxes", n, other.len())?;
+    }
+    check_length("counts", n, weights.len())?;
+    check_weights(weights)?;
+    let mut out = Pairs::default();
+    let (mut left_out, mut first) = (0, 0);
+    for i in 0..n {
+        let own = [0, 1].map(|a| (ends[2 * a][i], ends[2 * a + 1][i]));
+        let is_known =
+            |(a, b): &(f64, f64)| !(a.is_nan() || b.is_nan() || a == b && a.is_infinite());
+        if !own.iter().all(is_known) {
+            first = if left_out == 0 { i } else { first };
+            left_out += 1;
+            continue;
+        }
+        let mut clipped = own;
+        for axis in [0, 1] {
+            let ((lower, upper), (from, to)) = (own[axis], bounds[axis]);
+            if lower > upper {
+                return Err(DensityError::Interval {
+                    row: i,
+                    lower,
+                    upper,
+                }
+                .of_column(axis));
+            }
+            let nearest = if upper < from { upper } else { lower };
+            let is_beyond = upper < from || lower > to;
+            if is_beyond || log[axis] && upper <= 0.0 {
+                within(i, nearest, bounds[axis], log[axis]).map_err(|e| e.of_column(axis))?;
+            }
+            clipped[axis] = (lower.max(from), upper.min(to));
+        }
+        if weights[i] > 0.0 {
+            out.boxes.push((clipped, weights[i]));
+        }
+    }
+    if left_out > 0 {
+        out.warnings.push(Warning::NotFinite {
+            count: left_out,
+            rows: n,
+            first,
+        });
+    }
+    if out.boxes.is_empty() || n < 2 {
+        return Err(DensityError::TooFew {
+            rows: n,
+            usable: out.boxes.len(),
+        });
+    }
+    let order = |a: &Boxed, b: &Boxed| {
+        let keys = [a, b].map(|([x, y], _)| [x.0, x.1, y.0, y.1]);
+        keys[0]
+            .iter()
+            .zip(keys[1])
+            .map(|(a, b)| a.total_cmp(&b))
+            .find(|o| o.is_ne())
+    };
+    out.boxes
+        .sort_by(|a, b| order(a, b).unwrap_or(std::cmp::Ordering::Equal));
+    out.boxes.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    let total: f64 = out.boxes.iter().map(|b| b.1).sum();
+    if total > MOST_IN_BINS {
+        let share = MOST_IN_BINS / total;
+        out.boxes.iter_mut().for_each(|b| b.1 *= share);
+        out.warnings.push(Warning::Proportional {
+            total,
+            most: MOST_IN_BINS,
         });
     }
     Ok(out)

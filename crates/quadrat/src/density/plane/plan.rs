@@ -1,8 +1,10 @@
 //! What estimates of two columns are made from, and how.
 
+use crate::support::Polygon;
+
 use super::super::basis::Kernel;
 use super::super::error::DensityError;
-use super::super::kinds::{Correction, DRAWS, LEVEL, check_axis};
+use super::super::kinds::{Correction, DRAWS, Integration, LEVEL, check_axis};
 use super::grid::Kind;
 
 /// Cells of each axis unless another number is asked for: of both columns, and of the given one and
@@ -14,11 +16,22 @@ const MOST: [[usize; 2]; 2] = [[300, 300], [300, 1000]];
 const MOST_CELLS: usize = 90_000;
 const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
+/// What is known of every row.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Rows<'a> {
+    /// Both values.
+    Pairs([&'a [f64]; 2]),
+    /// That it lies in a box: lower and upper ends along the first axis, then along the second.
+    Boxes([&'a [f64]; 4]),
+}
+
 /// Rows and settings.
 #[derive(Debug, Clone)]
 pub(super) struct Plan<'a> {
     pub kind: Kind,
-    pub columns: [&'a [f64]; 2],
+    pub rows: Rows<'a>,
+    /// Inside of which alone values can be.
+    pub polygons: Option<&'a [Polygon]>,
     pub weights: Option<&'a [f64]>,
     pub bounds: [(f64, f64); 2],
     pub range: [Option<(f64, f64)>; 2],
@@ -29,7 +42,7 @@ pub(super) struct Plan<'a> {
     pub log: [bool; 2],
     pub kernel: Option<Kernel>,
     pub correction: Correction,
-    pub integrate: bool,
+    pub integration: Integration,
     pub draws: usize,
     pub seed: u64,
 }
@@ -38,7 +51,8 @@ impl<'a> Plan<'a> {
     pub fn new(kind: Kind, x: &'a [f64], y: &'a [f64]) -> Self {
         Self {
             kind,
-            columns: [x, y],
+            rows: Rows::Pairs([x, y]),
+            polygons: None,
             weights: None,
             bounds: [OPEN; 2],
             range: [None; 2],
@@ -48,7 +62,7 @@ impl<'a> Plan<'a> {
             log: [false; 2],
             kernel: None,
             correction: Correction::default(),
-            integrate: true,
+            integration: Integration::default(),
             draws: DRAWS,
             seed: 1,
         }

@@ -176,7 +176,11 @@ fn sums(mass: &Mat<f64>, weights: &[f64]) -> Vec<f64> {
 }
 
 /// Quantiles, linear within a cell.
-fn quantiles<const N: usize>(mass: &Mat<f64>, edges: &[f64], p: [f64; N]) -> [Vec<f64>; N] {
+pub(super) fn quantiles<const N: usize>(
+    mass: &Mat<f64>,
+    edges: &[f64],
+    p: [f64; N],
+) -> [Vec<f64>; N] {
     let (draws, cells) = (mass.nrows(), mass.ncols());
     let mut sum = vec![0.0; draws];
     // Of each quantile: what lies below its cell, and the number of that cell.

@@ -102,6 +102,10 @@ pub(super) fn look_out(
             out.push(of(Warning::Crowded { place, share }));
         }
         out.extend(outlier(&scales[axis], log[axis]).map(of));
+        let open = scales[axis].open_below + scales[axis].open_above;
+        if open > 0.0 {
+            out.push(of(Warning::OpenEnd { share: open }));
+        }
     }
     let columns = grid.shape()[1];
     let heaviest =

@@ -1,7 +1,7 @@
 //! Against brute force, against sampling, and on samples that nobody would wish for.
 
 mod brute;
-mod samples;
+pub(super) mod samples;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -222,8 +222,8 @@ fn a_seed_repeats() {
     assert_ne!(of(1).upper(), of(2).upper());
 }
 
-fn nasty(kind: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
-    let n = [3, 7, 40, 120][random.random_range(0..4)];
+/// A column that nobody would wish for, of one of fifteen kinds.
+pub(in super::super) fn nasty(kind: usize, n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
     let mut normal = || -> f64 { StandardNormal.sample(random) };
     let mut x: Vec<f64> = (0..n).map(|_| normal()).collect();
     match kind {
@@ -267,7 +267,8 @@ fn a_thousand_nasty_samples() {
     let (mut answered, mut refused) = (0, 0);
     for i in 0..1000 {
         let kind = i % 15;
-        let x = nasty(kind, &mut random);
+        let n = [3, 7, 40, 120][random.random_range(0..4)];
+        let x = nasty(kind, n, &mut random);
         let positive = x.iter().all(|x| *x > 0.0) && random.random::<bool>();
         let mut d = Density::new(&x).cells(40).draws(150).seed(i as u64);
         if positive {

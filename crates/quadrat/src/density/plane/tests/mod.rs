@@ -1,7 +1,9 @@
 //! Densities over a plane against brute force, each other, and on samples nobody would wish for.
 
+mod boxes;
 mod brute;
 mod conditional;
+mod nasty;
 mod samples;
 
 use super::super::tests::random;
