@@ -7,8 +7,8 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "fit"      values of fit.json, nested as there
   "warnings" some words of each warning, in order; without the key there must be none
   "rows"     of a prediction: the row `at` some columns has these values
-  "density"  in place of a study: the `table` and the `arguments` of a density, words of its `warnings`, and what its
-             JSON `has` (items of lists by their numbers)
+  "density"  the `table` and the `arguments` of a density, words of its `warnings`, and what its JSON `has` (items of
+             lists by their numbers); the fit.json of its study must have the same
   "next"     what is to be measured next: the `arguments` behind the study, and what the JSON `has`
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
@@ -121,18 +121,26 @@ def check(program, study, out):
             yield f"{want['of']}: {inside} of {len(truths)} truths inside, expected {want['at_least']} to {want['at_most']}"
 
 
-def density(program, folder, expected):
+def density(program, folder, expected, out):
     """Everything wrong with one density."""
     arguments = [program, "density", folder / expected["table"], "--json", *expected["arguments"]]
     run = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if run.returncode:
         yield f"exit status {run.returncode}: {run.stderr}"
         return
-    got = json.loads(run.stdout)
-    yield from differences(expected["has"], got, "density")
-    told, words = got["warnings"], expected.get("warnings", [])
-    if len(told) != len(words) or not all(part in warning for part, warning in zip(words, told)):
-        yield f"the warnings are {told}, expected {words}"
+    studied = subprocess.run([program, "run", folder / "study.toml", "-o", out, "--quiet"], capture_output=True, text=True, check=False)
+    if studied.returncode:
+        yield f"the study: exit status {studied.returncode}: {studied.stderr}"
+        return
+    fit = json.loads((out / "fit.json").read_text(encoding="utf-8"))
+    yield from differences({"format": 1, "converged": True, "kind": "density"}, fit, "fit.json")
+    for where, got in (("density", json.loads(run.stdout)), ("fit.json", fit)):
+        yield from differences(expected["has"], got, where)
+        told, words = got["warnings"], expected.get("warnings", [])
+        if len(told) != len(words) or not all(part in warning for part, warning in zip(words, told)):
+            yield f"{where}: the warnings are {told}, expected {words}"
+    if not table(out / "density.csv") or (out / "report.html").stat().st_size < 10_000:
+        yield "no table or report, or an empty one"
 
 
 def measured_next(program, folder, expected):
@@ -149,7 +157,7 @@ def one(program, folder, out):
     """Everything wrong with one example."""
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     if "density" in expected:
-        return list(density(program, folder, expected["density"]))
+        return list(density(program, folder, expected["density"], out))
     found = list(check(program, folder, out))
     if "next" in expected:
         found.extend(measured_next(program, folder, expected["next"]))

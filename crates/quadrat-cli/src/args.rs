@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-pub use density::{CorrectWord, Density};
+pub use density::{CorrectWord, Density, IntegrateWord};
 pub use looks::{Aggregation, Looks};
 pub use next::{Next, Price, Tell};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};

@@ -340,6 +340,50 @@ pub const EXAMPLES: &[Example] = &[
             ],
         },
     },
+    Example {
+        name: "galaxies",
+        about: "how fast 82 galaxies recede, as a density whose clumps have probabilities",
+        files: files!("galaxies": "study.toml", "galaxies.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: MASS::galaxies from the Debian package r-cran-mass 7.3-58.2-1, licence GPL-2 or GPL-3.",
+            ],
+        },
+    },
+    Example {
+        name: "bills",
+        about: "bills of three species of penguins, as violins with bands side by side",
+        files: files!("bills": "study.toml", "bills.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: penguins of the Python package palmerpenguins 0.1.6, licence MIT; the data are CC0.",
+            ],
+        },
+    },
+    Example {
+        name: "geyser",
+        about: "eruptions of Old Faithful and the waits after them, as a density of both",
+        files: files!("geyser": "study.toml", "geyser.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: faithful of the Python package pydataset 0.2.0, licence MIT; first in R, licence GPL-2 or GPL-3.",
+            ],
+        },
+    },
+    Example {
+        name: "rush-hours",
+        about: "bicycles taken in an hour, as a density for each hour of the day",
+        files: files!("rush-hours": "study.toml", "summer.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: Bikeshare of the Python package ISLP 0.6.0, licence BSD; first published by UCI.",
+            ],
+        },
+    },
 ];
 
 #[cfg(test)]

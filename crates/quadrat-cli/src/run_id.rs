@@ -19,15 +19,30 @@ const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 /// # Errors
 /// A file that can no longer be read.
 pub fn of(study: &Study) -> Result<String, Problems> {
+    of_files(
+        &study.source.text,
+        (&study.folder, &study.shown),
+        files(study),
+    )
+}
+
+/// The same of a text and files in a folder, which people see under another name.
+///
+/// # Errors
+/// A file that can no longer be read.
+pub fn of_files(
+    text: &str,
+    (folder, shown): (&Path, &Path),
+    mut files: Vec<PathBuf>,
+) -> Result<String, Problems> {
     let mut hash = OFFSET;
     add(&mut hash, crate::version::VERSION.as_bytes());
-    add(&mut hash, study.source.text.as_bytes());
-    let mut files = files(study);
+    add(&mut hash, text.as_bytes());
     files.sort();
     files.dedup();
     for file in files {
-        let bytes = std::fs::read(study.folder.join(&file)).map_err(|error| {
-            let path = study.shown.join(&file);
+        let bytes = std::fs::read(folder.join(&file)).map_err(|error| {
+            let path = shown.join(&file);
             Problem::new(format!("cannot read {} again: {error}", path.display()))
         })?;
         add(&mut hash, file.to_string_lossy().as_bytes());

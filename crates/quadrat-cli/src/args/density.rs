@@ -20,7 +20,8 @@ pub struct Density {
     /// end
     #[arg(long, value_name = "LO,HI", value_delimiter = ',', num_args = 1.., conflicts_with = "bins")]
     pub interval: Vec<String>,
-    /// Columns of the two edges of a bin and of its count; an empty cell is no edge
+    /// Columns of the two edges of a bin and of its count; an empty cell is no edge. Of boxes over
+    /// a plane `XLO,XHI,YLO,YHI,COUNT`
     #[arg(long, value_name = "LO,HI,COUNT", value_delimiter = ',', num_args = 1.., conflicts_with = "weights")]
     pub bins: Vec<String>,
     /// Column of the weights of the rows: how many like it there are
@@ -28,7 +29,7 @@ pub struct Density {
     pub weights: Option<String>,
     /// Column at whose values the density of --column is wanted, `p(column | given)`: a density for
     /// each of its places, and quantiles as curves over them
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["interval", "bins", "group"])]
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["interval", "bins"])]
     pub given: Option<String>,
     /// Column whose cells name the group of each row: a density for each, and how the first differs
     /// from the others
@@ -38,6 +39,10 @@ pub struct Density {
     /// order, `-inf,inf` for none
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
     pub bounds: Vec<(f64, f64)>,
+    /// GeoJSON file with polygons inside of which alone a value can lie, such as land, in the
+    /// coordinates of the two columns
+    #[arg(long, value_name = "FILE.geojson", conflicts_with_all = ["given", "group", "interval"])]
+    pub inside: Option<PathBuf>,
     /// What the density covers where there is no bound; it is zero outside. Of two columns given
     /// twice, in their order
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, value_parser = pair)]
@@ -61,6 +66,11 @@ pub struct Density {
     /// How the approximation is mended: importance sampling, or not at all
     #[arg(long, value_enum, default_value = "is")]
     pub correct: CorrectWord,
+    /// What is done with hyperparameters: an average over them, of one column over a grid (auto),
+    /// their most probable values alone (map), or an average over a central composite design about
+    /// these (ccd), as is always done for two columns
+    #[arg(long, value_enum, default_value = "auto")]
+    pub integrate: IntegrateWord,
     /// The seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -89,6 +99,17 @@ pub enum CorrectWord {
     None,
     /// Split normal importance sampling
     Is,
+}
+
+/// What is done with hyperparameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IntegrateWord {
+    /// An average over a grid, of two columns over a design
+    Auto,
+    /// Their most probable values
+    Map,
+    /// An average over a central composite design
+    Ccd,
 }
 
 /// Two numbers, which may be infinite.

@@ -9,13 +9,14 @@ use super::{closed, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
 use crate::check;
 use crate::demo::Example;
-use crate::diagnostic::Paint;
+use crate::diagnostic::{Paint, Problem, Problems};
 use crate::outcome::Outcome;
 use crate::output::{Lock, Staged, stop_gently, writable};
 use crate::overlap::once;
 use crate::progress::Bar;
 use crate::redundant::distinct;
 use crate::resolve::resolve;
+use crate::study::AnyStudy;
 use crate::{fit_json, prediction_csv, report, study, terminal};
 
 /// Runs the command.
@@ -46,7 +47,14 @@ pub fn go(
     (draws, resume): (Option<u32>, bool),
     saying: &Saying,
 ) -> Result<()> {
-    let resolved = once(distinct(resolve(study::open(path, shown)?)?)?)?;
+    let study = match study::open_any(path, shown)? {
+        AnyStudy::Density(density) => {
+            only_functions(draws.is_some(), resume)?;
+            return super::density::study::go(&density, path, folder, example, saying);
+        }
+        AnyStudy::Function(study) => *study,
+    };
+    let resolved = once(distinct(resolve(study)?)?)?;
     let mut outputs: Vec<PathBuf> = Vec::new();
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));
@@ -115,4 +123,15 @@ pub fn go(
     }
     closed(checkpoint.as_deref());
     Ok(())
+}
+
+/// Refuses what the study of a density has not.
+fn only_functions(is_checked: bool, resume: bool) -> Result<(), Problems> {
+    let flag = match (is_checked, resume) {
+        (true, _) => "--check",
+        (_, true) => "--resume",
+        _ => return Ok(()),
+    };
+    let message = format!("{flag} is for the fit of a function, and this study is of a density");
+    Err(Problem::new(message).remedy("leave it out").into())
 }

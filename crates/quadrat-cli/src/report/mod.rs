@@ -59,10 +59,15 @@ pub fn stage(
     staged: &mut Staged,
 ) -> Result<Vec<String>> {
     let Drawn { figures, left_out } = drawn(outcome, extras)?;
-    let report = report(outcome, extras, figures, &left_out);
+    write(&report(outcome, extras, figures, &left_out), folder, staged)?;
+    Ok(left_out)
+}
+
+/// Writes a report, and each of its figures as SVG and PNG.
+pub fn write(report: &Report, folder: &Path, staged: &mut Staged) -> Result<()> {
     staged.bytes(
         &folder.join("report.html"),
-        quadrat_plot::html(&report).as_bytes(),
+        quadrat_plot::html(report).as_bytes(),
     )?;
     let calibration = report.calibration.clone().map(Figure::Calibration);
     for figure in report.figures.iter().chain(&calibration) {
@@ -75,7 +80,7 @@ pub fn stage(
             &quadrat_plot::png(figure, PNG_SCALE)?,
         )?;
     }
-    Ok(left_out)
+    Ok(())
 }
 
 /// All figures but the leave-one-out check.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a table: that is `resolve`'s task.
 
+pub mod density;
 pub mod fields;
 pub mod likelihood;
 pub mod link;
@@ -30,6 +31,7 @@ use crate::diagnostic::{Problem, Problems, Source, shown};
 use crate::engine;
 use fields::{Check, Section, Spanned};
 
+pub use density::DensityStudy;
 pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
@@ -92,8 +94,35 @@ impl Latent {
     }
 }
 
-/// Reads a study file from disk; people see it under the name `shown`.
+/// A study of one of the two kinds.
+#[derive(Debug)]
+pub enum AnyStudy {
+    /// Of a function, with its prior in `[latent]`.
+    Function(Box<Study>),
+    /// Of a density, in `[density]`.
+    Density(Box<DensityStudy>),
+}
+
+impl AnyStudy {
+    /// That of a function.
+    ///
+    /// # Errors
+    /// Where it is one of a density.
+    pub fn function(self) -> Result<Study, Problems> {
+        match self {
+            Self::Function(study) => Ok(*study),
+            Self::Density(study) => Err(study.refused()),
+        }
+    }
+}
+
+/// Reads the study file of a function from disk; people see it under the name `shown`.
 pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
+    open_any(path, shown)?.function()
+}
+
+/// Reads a study file from disk; people see it under the name `shown`.
+pub fn open_any(path: &Path, shown: &Path) -> Result<AnyStudy, Problems> {
     let unreadable =
         |message: String, remedy: &str| Problems::from(Problem::new(message).remedy(remedy));
     let bytes = std::fs::read(path).map_err(|error| {
@@ -103,14 +132,21 @@ pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
         )
     })?;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    Ok(Study {
-        folder,
-        ..read_bytes(shown, bytes)?
-    })
+    let mut study = any_of_bytes(shown, bytes)?;
+    match &mut study {
+        AnyStudy::Function(study) => study.folder = folder,
+        AnyStudy::Density(study) => study.folder = folder,
+    }
+    Ok(study)
 }
 
-/// Checks the bytes of a study, with or without byte order mark.
+/// Checks the bytes of the study of a function, with or without byte order mark.
+#[cfg(any(test, feature = "fuzz"))]
 pub fn read_bytes(shown: &Path, bytes: Vec<u8>) -> Result<Study, Problems> {
+    any_of_bytes(shown, bytes)?.function()
+}
+
+fn any_of_bytes(shown: &Path, bytes: Vec<u8>) -> Result<AnyStudy, Problems> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let spot = crate::diagnostic::Spot::in_bytes(error.as_bytes(), at..at + 1);
@@ -125,11 +161,16 @@ pub fn read_bytes(shown: &Path, bytes: Vec<u8>) -> Result<Study, Problems> {
                 .remedy("save it as UTF-8"),
         )
     })?;
-    read(shown, text.strip_prefix('\u{feff}').unwrap_or(&text))
+    any_of_text(shown, text.strip_prefix('\u{feff}').unwrap_or(&text))
 }
 
-/// Checks the text of a study.
+/// Checks the text of the study of a function.
+#[cfg(test)]
 pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
+    any_of_text(path, text)?.function()
+}
+
+fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     let source = Source::new(path, text);
     let document = Document::parse(text).map_err(|error| {
         let span = error.span().unwrap_or_default();
@@ -150,6 +191,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
             "title",
             "preset",
             "latent",
+            "density",
             "observe",
             "predict",
             "hyperparameters",
@@ -166,6 +208,18 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     let title = root
         .text("title")
         .map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
+    if root.get("density").is_some() {
+        density::alone(&check, &root);
+        let args = density::read(&root);
+        let place = source.place(&root.span_of("density"));
+        let problems = check.finish();
+        return match args {
+            Some(args) if problems.0.is_empty() => Ok(AnyStudy::Density(Box::new(
+                DensityStudy::new(path, source, title, args, place),
+            ))),
+            _ => Err(problems),
+        };
+    }
     let mut observe = observe::read(&root);
     let latent = latent(&root, &observe);
     let predict = predict::read(&root);
@@ -187,7 +241,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
     match latent {
         Some(latent) if problems.0.is_empty() => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            Ok(Study {
+            Ok(AnyStudy::Function(Box::new(Study {
                 source,
                 shown: folder.clone(),
                 folder,
@@ -199,7 +253,7 @@ pub fn read(path: &Path, text: &str) -> Result<Study, Problems> {
                 inference,
                 coregionalization,
                 vary,
-            })
+            })))
         }
         _ => Err(problems),
     }

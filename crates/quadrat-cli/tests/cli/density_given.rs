@@ -157,7 +157,7 @@ fn what_cannot_be_given_is_refused() {
             &["--grid", "400,20"],
             &["the number of cells", "from 5 to 300"],
         ),
-        (&["--group", "same"], &["cannot be used with"]),
+        (&["--group", "none"], &["there is no column `none`"]),
         (
             &["--grid", "100,100", "--draws", "4000", "-o", "e.csv"],
             &["fewer --draws"],
@@ -177,4 +177,75 @@ fn what_cannot_be_given_is_refused() {
             "{args:?}: {said}"
         );
     }
+}
+
+/// Two groups of which the second rises.
+#[test]
+fn groups_have_densities_of_their_own_at_every_place() {
+    let mut table = "place,value,side\n".to_owned();
+    for i in 0..240_u32 {
+        let x = f64::from(i % 40) / 4.0;
+        let p = (f64::from(i * 67 % 240) + 0.5) / 240.0;
+        let logistic = (p / (1.0 - p)).ln();
+        let (side, value) = match i % 2 {
+            0 => ("flat", 10.0 + logistic),
+            _ => ("steep", 10.0 + 2.0 * x + logistic),
+        };
+        table.push_str(&format!("{x},{value},{side}\n"));
+    }
+    let folder = folder(&[("t.csv", table.as_bytes())]);
+    let mut args = COLUMNS.to_vec();
+    args.extend(["--group", "side", "--grid", "10,30"]);
+    let base = args.clone();
+    args.extend(["-o", "d.csv", "--plot", "d.html"]);
+    let text = done(folder.path(), &args);
+    for part in [
+        "240 rows of `value` given `place` in 2 groups of `side`, 95 % intervals",
+        "flat: 120 rows",
+        "steep: 120 rows",
+        "median of value",
+        "flat less steep: median of value ",
+        "wrote d.csv",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let written = read("d.csv");
+    assert!(written.starts_with("side,place,value,density,lower,upper\nflat,"));
+    let of = |name: &str| written.lines().filter(|l| l.starts_with(name)).count();
+    assert_eq!((of("flat,"), of("steep,"), of("side,")), (300, 300, 1));
+    let page = read("d.html");
+    for part in [
+        "data-figure=\"quantiles\"",
+        "data-figure=\"density-2\"",
+        "flat less steep",
+    ] {
+        assert!(page.contains(part), "no `{part}`");
+    }
+    let mut args = base;
+    args.push("--json");
+    let json: serde_json::Value = serde_json::from_str(&done(folder.path(), &args)).unwrap();
+    assert_eq!(json["groups"][1]["group"], "steep");
+    let difference = &json["differences"][0];
+    let last = |key: &str| {
+        difference[key]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()
+            .as_f64()
+            .unwrap()
+    };
+    // At the last place, 9.75, medians differ by 19.5; the spread of the values is 1.8.
+    assert!(
+        last("lower") < -19.0 && last("upper") > -20.5 && last("larger") < 0.001,
+        "{}",
+        last("median")
+    );
+    let first = |key: &str| difference[key][0].as_f64().unwrap();
+    assert!(
+        first("lower") < 0.5 && first("upper") > -2.5,
+        "{}",
+        first("median")
+    );
 }

@@ -150,7 +150,17 @@ fn groups_are_told_apart() {
             .count(),
         50
     );
-    assert!(read("d.svg").contains("old less new"));
+    // Violins side by side; a page has the difference besides.
+    let svg = read("d.svg");
+    for part in ["Density of speed by road", ">old<", ">new<", "Quartiles"] {
+        assert!(svg.contains(part), "no `{part}`");
+    }
+    assert!(!svg.contains("old less new"));
+    let mut args = columns.to_vec();
+    args.extend(["--grid", "50", "--quiet", "--plot", "d.html"]);
+    done(folder.path(), &args);
+    let page = read("d.html");
+    assert!(page.contains("data-figure=\"violins\"") && page.contains("old less new"));
     let mut args = columns.to_vec();
     args.push("--json");
     let value: serde_json::Value = serde_json::from_str(&done(folder.path(), &args)).unwrap();

@@ -69,6 +69,14 @@ aggregate = "mean"
 hyperparameters = "map"
 "#;
 
+/// The density of a column.
+pub const DENSITY: &str = r#"[density]
+file = "d.csv"
+column = "y"
+grid = 40
+#density
+"#;
+
 pub const VALUES: &str = "gaussian = { value = \"y\" }";
 pub const COUNTS: &str = "poisson = { count = \"n\" }";
 
@@ -172,6 +180,31 @@ const KEYS: &[(&str, Case)] = &[
     ("move_inducing, auto", (POINTS, "#inference", "move_inducing = true")),
     ("log_sum, auto", (POINTS, "#inference", "log_sum = \"taylor\"")),
     ("log_sum of values", (POINTS, "#inference", "method = \"sparse\"\nlog_sum = \"taylor\"")),
+    // [density].
+    ("density beside a function", (POINTS, "[latent]", "[density]\nfile = \"d.csv\"\n[latent]")),
+    ("file of a density", (DENSITY, "d.csv", "e.csv")),
+    ("column", (DENSITY, "\"y\"", "\"t\"")),
+    ("two columns", (DENSITY, "\"y\"", "[\"y\", \"t\"]")),
+    ("given", (DENSITY, "#density", "given = \"t\"")),
+    ("group", (DENSITY, "#density", "group = \"site\"")),
+    ("interval", (DENSITY, "column = \"y\"", "interval = [\"y\", \"most\"]")),
+    ("interval beside a column", (DENSITY, "#density", "interval = [\"y\", \"most\"]")),
+    ("bins", (DENSITY, "column = \"y\"", "bins = [\"y\", \"most\", \"n\"]")),
+    ("bins beside a column", (DENSITY, "#density", "bins = [\"y\", \"most\", \"n\"]")),
+    ("weights", (DENSITY, "#density", "weights = \"w\"")),
+    ("bounds", (DENSITY, "#density", "bounds = [-9, inf]")),
+    ("bounds of two columns", (DENSITY, "#density", "bounds = [[-9, inf], [0, 9]]")),
+    ("range", (DENSITY, "#density", "range = [-20, 20]")),
+    ("within", (DENSITY, "#density", "within = [0, 1]")),
+    ("grid", (DENSITY, "grid = 40", "grid = 50")),
+    ("inside of one column", (DENSITY, "#density", "inside = \"z.geojson\"")),
+    ("given in groups", (DENSITY, "#density", "given = \"t\"\ngroup = \"site\"")),
+    ("level of a density", (DENSITY, "#density", "level = 0.5")),
+    ("correct", (DENSITY, "#density", "correct = \"none\"")),
+    ("integrate", (DENSITY, "#density", "integrate = \"map\"")),
+    ("design", (DENSITY, "#density", "integrate = \"ccd\"")),
+    ("draws of a density", (DENSITY, "#density", "draws = 3")),
+    ("seed of a density", (DENSITY, "#density", "seed = 5")),
     // Other sections.
     ("hyperparameters", (POINTS, "#more", "[hyperparameters]\n\"noise.variance\" = { value = 1, fixed = true }")),
     ("latents alone", (POINTS, "#more", "[coregionalization]\nlatents = 2")),
@@ -183,6 +216,9 @@ const KEYS: &[(&str, Case)] = &[
 /// Keys that need others: what stands in place of a text before, and after.
 #[rustfmt::skip]
 const MORE: &[(&str, &str, &str, &str, &str)] = &[
+    ("inside", DENSITY, "column = \"y\"\ngrid = 40", "column = [\"t\", \"y\"]\ngrid = 20", "column = [\"t\", \"y\"]\ngrid = 20\ninside = \"all.geojson\""),
+    ("bins of boxes", DENSITY, "\"d.csv\"\ncolumn = \"y\"\ngrid = 40", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"end\", \"n\"]\ngrid = 20", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"to\", \"n\"]\ngrid = 20"),
+    ("log", DENSITY, "column = \"y\"", "column = \"w\"", "column = \"w\"\nlog = true"),
     ("extra", POINTS, "value = \"y\" }", "value = \"y\", variance = 0.01 }", "value = \"y\", variance = 0.01, extra = \"learn\" }"),
     ("variance of noise", POINTS, VALUES, "student_t = { value = \"y\" }", "student_t = { value = \"y\", variance = 0.3 }"),
     ("variance of ranks", POINTS, VALUES, "ordinal = { rank = \"g\" }", "ordinal = { rank = \"g\", variance = 0.3 }"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::effects::table;
-use crate::effects_cases::{COUNTS, POINTS, VALUES, cases};
+use crate::effects_cases::{COUNTS, DENSITY, POINTS, VALUES, cases};
 use crate::harness::{done, folder, in_halves, none, quadrat, stderr, stdout};
 
 fn files(folder: &Path) -> BTreeMap<String, String> {
@@ -74,6 +74,10 @@ fn run(study: &str) -> Ran {
         ("z.csv", "id,turned,v\na,a,1.5\nb,b,0.5\n"),
         ("z.geojson", &squares(0.0)),
         ("far.geojson", &squares(1.5)),
+        (
+            "all.geojson",
+            r#"{"type":"Polygon","coordinates":[[[-1,-9],[9,-9],[9,9],[2,9]]]}"#,
+        ),
     ];
     let bytes: Vec<(&str, &[u8])> = files_in.iter().map(|(n, t)| (*n, t.as_bytes())).collect();
     let folder = folder(&bytes);
@@ -228,6 +232,7 @@ fn unknown_keys() -> Vec<(String, String)> {
             in_points("3 } } }", "3, ? } } }"),
         ),
         ("inference".into(), in_points("#inference", "?")),
+        ("density".into(), DENSITY.replacen("#density", UNKNOWN, 1)),
         (
             "inference.inducing".into(),
             in_points("#inference", "inducing = { ? }"),

@@ -4,15 +4,17 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use quadrat::density::{Answer, Correction, Density as Builder, DensityError};
+use quadrat::density::{Answer, Correction, Density as Builder, DensityError, Integration};
 use serde_json::{Value, json};
 
+use super::super::figures::drawn;
 use super::super::{print, replacing};
+use super::answers::Answers;
 use super::rows::Rows;
-use crate::args::{CorrectWord, Density};
+use crate::args::{CorrectWord, Density, IntegrateWord};
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::draw_name;
-use crate::numbers::beside;
+use crate::numbers::{beside, count};
 use crate::output::{Staged, writable};
 
 /// Probability left out at each end of a figure, where nothing is seen.
@@ -30,6 +32,15 @@ pub fn correction(args: &Density) -> Correction {
     }
 }
 
+/// What is done with hyperparameters.
+pub fn integration(args: &Density) -> Integration {
+    match args.integrate {
+        IntegrateWord::Auto => Integration::Auto,
+        IntegrateWord::Map => Integration::Map,
+        IntegrateWord::Ccd => Integration::Ccd,
+    }
+}
+
 /// The builder with what is said of it on the command line.
 pub fn configured<'a>(builder: Builder<'a>, args: &Density) -> Builder<'a> {
     let mut out = builder
@@ -37,7 +48,8 @@ pub fn configured<'a>(builder: Builder<'a>, args: &Density) -> Builder<'a> {
         .level(args.level)
         .log(args.log)
         .seed(args.seed)
-        .correct(correction(args));
+        .correct(correction(args))
+        .integrate(integration(args));
     if let Some(&(lower, upper)) = args.bounds.first() {
         out = out.bounds(lower, upper);
     }
@@ -49,21 +61,28 @@ pub fn configured<'a>(builder: Builder<'a>, args: &Density) -> Builder<'a> {
 
 /// Checks the files that will be written.
 pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
-    no_column_twice(args, rows)?;
+    if args.output.is_some() {
+        no_column_twice(args, rows)?;
+    }
     let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
-    spare(&args.table, &outputs)?;
+    let inputs: Vec<&Path> = [&args.table]
+        .into_iter()
+        .chain(&args.inside)
+        .map(PathBuf::as_path)
+        .collect();
+    spare(&inputs, &outputs)?;
     writable(&outputs)
 }
 
 /// Refuses a table in which two columns would have one name.
-fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
+pub fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
     let draws = usize::from(args.draws.unwrap_or(0));
     let is_draw = |name: &str| (1..=draws).any(|draw| draw_name(draw) == name);
     let names: Vec<&String> = rows.names.iter().chain(&args.group).collect();
     let clash = names.iter().enumerate().find(|(i, name)| {
         OWN.contains(&name.as_str()) || is_draw(name) || names[..*i].contains(name)
     });
-    let Some((_, name)) = clash.filter(|_| args.output.is_some()) else {
+    let Some((_, name)) = clash else {
         return Ok(());
     };
     let message = format!("the table of the density would have two columns named `{name}`");
@@ -71,10 +90,10 @@ fn no_column_twice(args: &Density, rows: &Rows) -> Result<(), Problems> {
     Err(Problem::new(message).remedy(remedy).into())
 }
 
-/// Refuses to write over the table.
-fn spare(table: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
+/// Refuses to write over what is read.
+fn spare(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Problems> {
     let mut problems = Problems::default();
-    for output in replacing(&[table], outputs) {
+    for output in replacing(inputs, outputs) {
         let message = format!("the output `{}` would replace the table", output.display());
         problems.push(Problem::new(message).remedy("choose another file"));
     }
@@ -122,6 +141,14 @@ fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Proble
             let message = format!("the interval begins at {lower} and ends at {upper}");
             at(row, 0, message, "swap the two ends")
         }
+        DensityError::Beyond { count: n, first } => {
+            let message = format!(
+                "{} outside of the polygons, the first is this",
+                count(n, "row")
+            );
+            let remedy = "delete them, or give polygons with --inside that hold them";
+            at(first, column, message, remedy)
+        }
         DensityError::Column { column, ref error } => refused_of(rows, Some(column), error),
         ref other => {
             let remedy = match other {
@@ -142,41 +169,40 @@ fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Proble
     }
 }
 
-/// The files that are asked for, and what was written.
-pub fn staged(
-    args: &Density,
-    csv: impl FnOnce() -> Result<String, Problems>,
-    figure: impl FnOnce(&Path) -> Result<Vec<u8>>,
-) -> Result<Vec<PathBuf>> {
+/// Writes the files that are asked for; their names.
+pub fn staged(args: &Density, answers: &dyn Answers) -> Result<Vec<PathBuf>> {
     let mut staged = Staged::new();
     if let Some(output) = &args.output {
-        staged.bytes(output, csv()?.as_bytes())?;
+        staged.bytes(output, answers.csv()?.as_bytes())?;
     }
     if let Some(plot) = &args.plot {
-        staged.bytes(plot, &figure(plot)?)?;
+        let (summary, warnings) = (answers.sentences(), answers.warnings());
+        let figures = answers.figures();
+        let bytes = drawn(plot, &answers.title(), summary, warnings, figures)?;
+        staged.bytes(plot, &bytes)?;
     }
     staged.finish()
 }
 
 /// Prints what is asked for: JSON, nothing, or the summary with the files written.
-pub fn told(
-    args: &Density,
-    written: &[PathBuf],
-    json: impl FnOnce() -> Result<String>,
-    summary: impl FnOnce(Paint) -> String,
-) -> Result<()> {
+pub fn told(args: &Density, written: &[PathBuf], answers: &dyn Answers) -> Result<()> {
     if args.json {
-        return print(&json()?);
+        return print(&pretty(&answers.json())?);
     }
     if args.quiet {
         return Ok(());
     }
     let paint = Paint::on(std::io::stdout().is_terminal());
-    let mut text = summary(paint);
+    let mut text = answers.summary(paint);
     for path in written {
         text.push_str(&format!("wrote {}\n", path.display()));
     }
     print(&text)
+}
+
+/// JSON as text, with a newline at its end.
+pub fn pretty(value: &Value) -> Result<String> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
 /// The number with its interval. Its width over four is about a standard deviation, which says how

@@ -1,57 +1,123 @@
 //! `quadrat density`: the density of a column, with its band.
 
+mod answers;
 mod common;
 mod given;
 mod groups;
+mod inside;
 mod picture;
 mod plane;
 mod rows;
 mod said;
+pub mod study;
 mod table;
 
-use std::path::Path;
+use std::sync::Arc;
+
+pub use answers::Answers;
+pub use rows::Rows;
 
 use anyhow::Result;
 use quadrat::density::Estimate;
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
 
+use serde_json::Value;
+
 use crate::args::Density;
-use crate::commands::figures::drawn;
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::draw_name;
 use crate::numbers::{count, exact, percent};
 use common::{OWN, UNSEEN, configured, outputs, quoted, refused, staged, told};
-use rows::Rows;
 
 /// Values that are drawn as ticks below the curve.
 const MOST_TICKS: usize = 1000;
 
 /// Runs the command.
 pub fn run(args: &Density) -> Result<()> {
-    let rows = Rows::read(args)?;
+    let mut rows = Rows::read(args, &args.table).map_err(here)?;
+    if let Some(path) = &args.inside {
+        rows = rows.inside(path, path).map_err(here)?;
+    }
     outputs(args, &rows)?;
+    let rows = Arc::new(rows);
+    let answers = answers(args, &rows)?;
+    let written = staged(args, answers.as_ref())?;
+    told(args, &written, answers.as_ref())
+}
+
+/// Here a path is relative to where the command runs, as everywhere in a shell.
+fn here(mut problems: Problems) -> Problems {
+    for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
+        if remedy.starts_with("paths are relative") {
+            *remedy = "give the path of a table".to_owned();
+        }
+    }
+    problems
+}
+
+/// Estimates what is asked for.
+pub fn answers<'a>(
+    args: &'a Density,
+    rows: &'a Arc<Rows>,
+) -> Result<Box<dyn Answers + 'a>, Problems> {
+    if let (Some(column), true) = (&args.group, args.given.is_some()) {
+        return Ok(Box::new(groups::given::Given::new(args, rows, column)?));
+    }
     if let Some(column) = &args.group {
         one_axis(args)?;
-        return groups::run(args, &rows, column);
+        return Ok(Box::new(groups::Groups::new(args, rows, column)?));
     }
     if args.given.is_some() {
-        return given::run(args, &rows);
+        return Ok(Box::new(given::estimated(args, rows)?));
     }
     if rows.names.len() == 2 {
-        return plane::run(args, &rows);
+        return Ok(Box::new(plane::Plane::new(args, rows)?));
     }
-    let estimate = estimate(args, &rows)?;
-    let written = staged(
+    one_axis(args)?;
+    let density = configured(rows.density(), args);
+    let estimate = density.estimate().map_err(|error| refused(rows, &error))?;
+    Ok(Box::new(One {
         args,
-        || Ok(csv(args, &rows, &estimate)),
-        |path| figure(path, args, &rows, &estimate),
-    )?;
-    told(
-        args,
-        &written,
-        || said::json(args, &rows, &estimate),
-        |paint| said::summary(args, &rows, &estimate, paint),
-    )
+        rows,
+        estimate,
+    }))
+}
+
+/// The density of one column.
+struct One<'a> {
+    args: &'a Density,
+    rows: &'a Rows,
+    estimate: Estimate,
+}
+
+impl Answers for One<'_> {
+    fn title(&self) -> String {
+        format!("Density of {}", self.rows.names[0])
+    }
+
+    fn csv(&self) -> Result<String, Problems> {
+        Ok(csv(self.args, self.rows, &self.estimate))
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        vec![figure(&self.title(), self.rows, &self.estimate)]
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        said::sentences(self.args, self.rows, &self.estimate)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        said::warnings(self.rows, &self.estimate)
+    }
+
+    fn json(&self) -> Value {
+        said::json(self.args, self.rows, &self.estimate)
+    }
+
+    fn summary(&self, paint: Paint) -> String {
+        said::summary(self.args, self.rows, &self.estimate, paint)
+    }
 }
 
 /// What only two columns have.
@@ -72,12 +138,6 @@ fn one_axis(args: &Density) -> Result<(), Problems> {
         None => format!("give --column twice, or {flag} for one"),
     };
     Err(Problem::new(message).remedy(remedy).into())
-}
-
-fn estimate(args: &Density, rows: &Rows) -> Result<Estimate, Problems> {
-    one_axis(args)?;
-    let density = configured(rows.density(), args);
-    density.estimate().map_err(|error| refused(rows, &error))
 }
 
 /// One row per cell: its place, the density, its band, and draws.
@@ -122,7 +182,7 @@ fn seen(estimate: &Estimate) -> std::ops::Range<usize> {
     first..last
 }
 
-fn figure(path: &Path, args: &Density, rows: &Rows, estimate: &Estimate) -> Result<Vec<u8>> {
+fn figure(title: &str, rows: &Rows, estimate: &Estimate) -> Figure {
     let cells = seen(estimate);
     let places = estimate.places();
     let values: Vec<f64> = rows
@@ -147,9 +207,8 @@ fn figure(path: &Path, args: &Density, rows: &Rows, estimate: &Estimate) -> Resu
         count(rows.len(), "row"),
         percent(2.0 * UNSEEN)
     );
-    let figure = Figure::Curve(CurveFigure {
-        heading: Heading::new("density", format!("Density of {}", rows.names[0]))
-            .with_caption(caption),
+    Figure::Curve(CurveFigure {
+        heading: Heading::new("density", title).with_caption(caption),
         x: Axis::new(&rows.names[0]),
         panels: vec![Panel {
             y: Axis::new("Density"),
@@ -162,11 +221,5 @@ fn figure(path: &Path, args: &Density, rows: &Rows, estimate: &Estimate) -> Resu
             marked,
             ..Panel::default()
         }],
-    });
-    let title = format!("Density of {}", rows.names[0]);
-    let (summary, warnings) = (
-        said::sentences(args, rows, estimate),
-        said::warnings(rows, estimate),
-    );
-    drawn(path, &title, summary, warnings, vec![figure])
+    })
 }

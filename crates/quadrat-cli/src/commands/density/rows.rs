@@ -1,12 +1,18 @@
 //! The rows of `quadrat density`, from a table.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use quadrat::density::{Conditional, Density as Builder, Density2d};
 
+use super::inside::Inside;
 use crate::args::Density;
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::suggest;
 use crate::table::{Reading, Table};
 
+/// Names that --bins has for boxes over a plane.
+const BOXES: usize = 5;
 /// Rows that are marked on maps.
 const MOST_MARKS: usize = 500;
 
@@ -16,6 +22,8 @@ enum Said {
     Values(Vec<f64>),
     Pairs(Vec<f64>, Vec<f64>),
     Intervals(Vec<f64>, Vec<f64>),
+    /// Lower and upper ends along both axes, and counts.
+    Boxes([Vec<f64>; 4], Vec<f64>),
 }
 
 /// The rows, and where they stand.
@@ -25,29 +33,22 @@ pub struct Rows {
     pub names: Vec<String>,
     said: Said,
     weights: Option<Vec<f64>>,
-    table: Table,
+    table: Arc<Table>,
+    /// Of some of the rows: where each stands in the table.
+    members: Vec<usize>,
     /// Positions of the columns read.
     columns: Vec<usize>,
-}
-
-/// Some of the rows.
-#[derive(Debug)]
-pub struct Part {
-    said: Said,
-    weights: Option<Vec<f64>>,
-}
-
-impl Part {
-    /// A builder over them.
-    pub fn density(&self) -> Builder<'_> {
-        builder(&self.said, self.weights.as_deref())
-    }
+    /// Inside of which alone values can be.
+    inside: Option<Inside>,
 }
 
 fn builder<'a>(said: &'a Said, weights: Option<&'a [f64]>) -> Builder<'a> {
     let density = match said {
         Said::Values(values) | Said::Pairs(values, _) => Builder::new(values),
         Said::Intervals(lower, upper) => Builder::from_intervals(lower, upper),
+        Said::Boxes([lower, upper, ..], counts) => {
+            return Builder::from_bins(lower, upper, counts);
+        }
     };
     match weights {
         Some(weights) => density.weights(weights),
@@ -57,8 +58,11 @@ fn builder<'a>(said: &'a Said, weights: Option<&'a [f64]>) -> Builder<'a> {
 
 impl Rows {
     /// Reads the columns that are asked for.
-    pub fn read(args: &Density) -> Result<Self, Problems> {
-        let table = Table::open(&args.table, &args.table).map_err(Problems::by_flags)?;
+    ///
+    /// # Arguments
+    /// * `path` - of the table, which people see as it is in the arguments
+    pub fn read(args: &Density, path: &Path) -> Result<Self, Problems> {
+        let table = Table::open(path, &args.table)?;
         let (names, readings) = wanted(args, &table)?;
         let mut problems = Problems::default();
         let mut columns = Vec::new();
@@ -80,7 +84,10 @@ impl Rows {
         let is_value = args.interval.is_empty() && args.bins.is_empty();
         let valued = args.column.len().max(1) + usize::from(args.given.is_some());
         let is_pair = is_value && valued == 2;
-        let said = if is_pair {
+        let said = if args.bins.len() == BOXES {
+            let mut next = || read.next().unwrap_or_default();
+            Said::Boxes([first, next(), next(), next()], next())
+        } else if is_pair {
             Said::Pairs(first, read.next().unwrap_or_default())
         } else if is_value {
             Said::Values(first)
@@ -90,6 +97,8 @@ impl Rows {
         let weights = read.next();
         let names = if is_value {
             names[..valued].to_vec()
+        } else if args.bins.len() == BOXES {
+            vec!["x".to_owned(), "y".to_owned()]
         } else {
             vec!["value".to_owned()]
         };
@@ -97,9 +106,41 @@ impl Rows {
             names,
             said,
             weights,
-            table,
+            table: Arc::new(table),
             columns,
+            members: Vec::new(),
+            inside: None,
         })
+    }
+
+    /// The same with the polygons of a file inside of which alone values can be; it is read under a
+    /// path, and people see it as it is in the arguments.
+    ///
+    /// # Errors
+    /// A file without polygons, and where there is but one column.
+    pub fn inside(self, path: &Path, shown: &Path) -> Result<Self, Problems> {
+        if self.names.len() < 2 {
+            let problem = Problem::new(
+                "polygons are inside of a plane, and the density is of one column".to_owned(),
+            );
+            return Err(problem
+                .remedy("leave --inside out, or give --column twice")
+                .into());
+        }
+        Ok(Self {
+            inside: Some(Inside::read(path, shown)?),
+            ..self
+        })
+    }
+
+    /// What was mended of the polygons.
+    pub fn told(&self) -> &[String] {
+        self.inside.as_ref().map_or(&[], Inside::warnings)
+    }
+
+    /// Outlines of the polygons.
+    pub fn borders(&self) -> Vec<Vec<[f64; 2]>> {
+        self.inside.as_ref().map_or_else(Vec::new, Inside::borders)
     }
 
     /// A builder over the rows.
@@ -121,17 +162,28 @@ impl Rows {
     }
 
     /// Some of the rows.
-    pub fn part(&self, members: &[usize]) -> Part {
+    pub fn part(&self, members: &[usize]) -> Self {
         let of = |values: &[f64]| members.iter().map(|i| values[*i]).collect::<Vec<f64>>();
         let said = match &self.said {
             Said::Values(values) => Said::Values(of(values)),
             Said::Pairs(x, y) => Said::Pairs(of(x), of(y)),
             Said::Intervals(lower, upper) => Said::Intervals(of(lower), of(upper)),
+            Said::Boxes(ends, counts) => Said::Boxes(ends.each_ref().map(|e| of(e)), of(counts)),
         };
-        Part {
+        Self {
+            names: self.names.clone(),
             said,
             weights: self.weights.as_deref().map(of),
+            table: Arc::clone(&self.table),
+            columns: self.columns.clone(),
+            members: members.iter().map(|i| self.origin(*i)).collect(),
+            inside: None,
         }
+    }
+
+    /// Where a row stands in the table.
+    fn origin(&self, row: usize) -> usize {
+        self.members.get(row).copied().unwrap_or(row)
     }
 
     /// A builder over two columns.
@@ -139,8 +191,17 @@ impl Rows {
     /// # Errors
     /// Where there is but one.
     pub fn plane(&self) -> Result<Density2d<'_>, Problems> {
-        let [x, y] = self.two()?;
-        let density = Density2d::new(x, y);
+        let density = match &self.said {
+            Said::Boxes([a, b, c, d], counts) => Density2d::from_bins([a, b], [c, d], counts),
+            _ => {
+                let [x, y] = self.two()?;
+                Density2d::new(x, y)
+            }
+        };
+        let density = match &self.inside {
+            Some(inside) => density.inside(inside.polygons()),
+            None => density,
+        };
         Ok(match &self.weights {
             Some(weights) => density.weights(weights),
             None => density,
@@ -171,7 +232,7 @@ impl Rows {
     pub fn len(&self) -> usize {
         match &self.said {
             Said::Values(values) | Said::Pairs(values, _) => values.len(),
-            Said::Intervals(lower, _) => lower.len(),
+            Said::Intervals(lower, _) | Said::Boxes([lower, ..], _) => lower.len(),
         }
     }
 
@@ -179,7 +240,7 @@ impl Rows {
     pub fn values(&self) -> &[f64] {
         match &self.said {
             Said::Values(values) => values,
-            Said::Pairs(..) | Said::Intervals(..) => &[],
+            Said::Pairs(..) | Said::Intervals(..) | Said::Boxes(..) => &[],
         }
     }
 
@@ -204,13 +265,15 @@ impl Rows {
 
     /// Where a row stands, in one of the columns read.
     pub fn place(&self, row: usize, column: usize) -> Place {
+        let boxed = matches!(self.said, Said::Boxes(..)) && column < 2;
+        let column = if boxed { 2 * column } else { column };
         let column = column.min(self.columns.len() - 1);
-        self.table.place(row, self.columns[column])
+        self.table.place(self.origin(row), self.columns[column])
     }
 
     /// A row in words.
     pub fn address(&self, row: usize) -> String {
-        self.table.row_address(row)
+        self.table.row_address(self.origin(row))
     }
 
     /// The last of the columns read, which is that of weights where there is one.
@@ -243,7 +306,17 @@ fn wanted(args: &Density, table: &Table) -> Result<(Vec<String>, Vec<Reading>), 
             let readings = ends.into_iter().chain([Reading::Number]);
             (args.bins.clone(), readings.collect())
         }
-        ([], given) => return Err(arity("--bins", "LO,HI,COUNT", given)),
+        ([], [_, _, _, _, _]) => {
+            let readings = ends.into_iter().chain(ends).chain([Reading::Number]);
+            (args.bins.clone(), readings.collect())
+        }
+        ([], given) => {
+            return Err(arity(
+                "--bins",
+                "LO,HI,COUNT or XLO,XHI,YLO,YHI,COUNT",
+                given,
+            ));
+        }
         (given, _) => return Err(arity("--interval", "LO,HI", given)),
     };
     names.extend(weights);

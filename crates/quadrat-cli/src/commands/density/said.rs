@@ -1,6 +1,5 @@
 //! What `quadrat density` says: a picture and numbers for people, JSON for programs.
 
-use anyhow::Result;
 use quadrat::density::{Answer, Estimate, Mode, Warning};
 use serde_json::{Value, json};
 
@@ -118,7 +117,7 @@ pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate, paint: Paint) -
 }
 
 /// Everything as JSON.
-pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Result<String> {
+pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Value {
     let asked = [0.05, 0.25, 0.5, 0.75, 0.95];
     let quantiles: Vec<Value> = asked
         .iter()
@@ -139,7 +138,7 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Result<String> 
     let positive = |a: Result<Answer, _>| a.ok().map(|a| as_json(&a));
     let edges = estimate.edges();
     let (simultaneous_lower, simultaneous_upper) = estimate.simultaneous();
-    let value = json!({
+    json!({
         "column": rows.names[0],
         "rows": rows.len(),
         "total": estimate.total(),
@@ -164,6 +163,5 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate) -> Result<String> 
         "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
         "is_weighted": estimate.is_weighted(),
         "warnings": warnings(rows, estimate),
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+    })
 }

@@ -1,27 +1,19 @@
 //! Conditional densities as figures.
 
-use std::path::Path;
-
-use anyhow::Result;
 use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Observed, Panel, Pixel, Places, Predicted, SurfaceFigure,
 };
 
 use super::said::{CURVES, Said};
-use crate::commands::figures::drawn;
 use crate::numbers::{count, percent};
 
-/// The figures as the file that is asked for: the densities, and on a page the curves of quantiles
-/// with their bands.
-pub fn figure(path: &Path, said: &Said<'_>) -> Result<Vec<u8>> {
-    let names = &said.rows.names;
-    let title = format!("Density of {} given {}", names[1], names[0]);
-    let figures = vec![surface(&title, said), curves(said)];
-    drawn(path, &title, said.sentences(), said.warnings(), figures)
+/// The densities, and the curves of quantiles with their bands.
+pub fn figures(title: &str, said: &Said<'_>) -> Vec<Figure> {
+    vec![surface(title, said), curves(said)]
 }
 
-fn surface(title: &str, said: &Said<'_>) -> Figure {
-    let (estimate, rows) = (said.estimate, said.rows);
+pub fn surface(title: &str, said: &Said<'_>) -> Figure {
+    let (estimate, rows) = (&said.estimate, &said.rows);
     let [m, n] = estimate.shape();
     let (x, y) = (estimate.edges(0), estimate.edges(1));
     let (low, high) = said.seen();
@@ -70,7 +62,7 @@ fn surface(title: &str, said: &Said<'_>) -> Figure {
 }
 
 /// Quantiles with their bands.
-fn curves(said: &Said<'_>) -> Figure {
+pub fn curves(said: &Said<'_>) -> Figure {
     let names = &said.rows.names;
     // The median first: tooltips tell it.
     let predicted = [(2, "Median"), (0, "5 % below"), (4, "95 % below")].map(|(k, label)| {

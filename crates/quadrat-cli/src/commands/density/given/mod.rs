@@ -1,37 +1,65 @@
 //! `quadrat density --given`: the density of a column at every place of another.
 
-mod figure;
-mod said;
+pub mod figure;
+pub mod said;
 
-use anyhow::Result;
-use quadrat::density::ConditionalEstimate;
+use std::sync::Arc;
 
-use super::common::{correction, refused, staged, told};
+use quadrat::density::Conditional;
+use quadrat_plot::Figure;
+use serde_json::Value;
+
+use said::Said;
+
+use super::answers::Answers;
+use super::common::{correction, integration, refused};
 use super::rows::Rows;
 use super::table::{Table, csv};
 use crate::args::Density;
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Paint, Problem, Problems};
 
-/// Runs the command.
-pub fn run(args: &Density, rows: &Rows) -> Result<()> {
+/// Estimates what is asked for.
+pub fn estimated<'a>(args: &'a Density, rows: &Arc<Rows>) -> Result<Said<'a>, Problems> {
     once(args)?;
-    let estimate = estimate(args, rows)?;
-    let told_of = said::Said::new(args, rows, &estimate);
-    let written = staged(
-        args,
-        || csv(args, &rows.names, Table::given(&estimate)),
-        |path| figure::figure(path, &told_of),
-    )?;
-    told(
-        args,
-        &written,
-        || said::json(&told_of),
-        |paint| said::summary(&told_of, paint),
-    )
+    let estimate = builder(args, rows)?.estimate();
+    let estimate = estimate.map_err(|error| refused(rows, &error))?;
+    Ok(Said::new(args, Arc::clone(rows), estimate))
+}
+
+impl Answers for Said<'_> {
+    fn title(&self) -> String {
+        let names = &self.rows.names;
+        format!("Density of {} given {}", names[1], names[0])
+    }
+
+    fn csv(&self) -> Result<String, Problems> {
+        let table = Table::given(&self.estimate);
+        csv(self.args, &self.rows.names, table)
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        figure::figures(&self.title(), self)
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        said::sentences(self)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        said::warnings_of(self)
+    }
+
+    fn json(&self) -> Value {
+        said::json(self)
+    }
+
+    fn summary(&self, paint: Paint) -> String {
+        said::summary(self, paint)
+    }
 }
 
 /// Refuses what is said twice: there is one density at each place.
-fn once(args: &Density) -> Result<(), Problems> {
+pub fn once(args: &Density) -> Result<(), Problems> {
     let given = [
         ("--bounds", args.bounds.len()),
         ("--range", args.range.len()),
@@ -45,13 +73,15 @@ fn once(args: &Density) -> Result<(), Problems> {
     Err(Problem::new(message).remedy(remedy).into())
 }
 
-fn estimate(args: &Density, rows: &Rows) -> Result<ConditionalEstimate, Problems> {
+/// The builder with what is said of it.
+pub fn builder<'a>(args: &Density, rows: &'a Rows) -> Result<Conditional<'a>, Problems> {
     let mut builder = rows
         .conditional()?
         .level(args.level)
         .log(false, args.log)
         .seed(args.seed)
-        .correct(correction(args));
+        .correct(correction(args))
+        .integrate(integration(args));
     if let Some([slices, cells]) = args.grid {
         builder = builder.cells(slices, cells);
     }
@@ -61,5 +91,5 @@ fn estimate(args: &Density, rows: &Rows) -> Result<ConditionalEstimate, Problems
     if let Some(&(lower, upper)) = args.range.first() {
         builder = builder.range(lower, upper);
     }
-    builder.estimate().map_err(|error| refused(rows, &error))
+    Ok(builder)
 }

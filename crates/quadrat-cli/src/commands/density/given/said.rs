@@ -1,6 +1,7 @@
 //! What `quadrat density --given` says: a picture and numbers for people, JSON for programs.
 
-use anyhow::Result;
+use std::sync::Arc;
+
 use quadrat::density::{Answer, ConditionalEstimate, Curve};
 use serde_json::{Value, json};
 
@@ -20,8 +21,8 @@ pub const CURVES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 /// What is told, from one pass over the draws.
 pub struct Said<'a> {
     pub args: &'a Density,
-    pub rows: &'a Rows,
-    pub estimate: &'a ConditionalEstimate,
+    pub rows: Arc<Rows>,
+    pub estimate: ConditionalEstimate,
     /// Curves of quantiles, of [`CURVES`].
     pub quantiles: [Curve; 5],
     /// The probability that was asked for.
@@ -29,24 +30,19 @@ pub struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    pub fn new(args: &'a Density, rows: &'a Rows, estimate: &'a ConditionalEstimate) -> Self {
+    pub fn new(args: &'a Density, rows: Arc<Rows>, estimate: ConditionalEstimate) -> Self {
         Self {
             args,
             rows,
-            estimate,
             quantiles: estimate.quantile_curves(CURVES),
             within: args.within.first().map(|w| estimate.probability_curve(*w)),
+            estimate,
         }
     }
 
     /// The names of the given column and of the other, for a terminal.
     fn names(&self) -> [String; 2] {
         [0, 1].map(|axis| crate::terminal::clean(&self.rows.names[axis]))
-    }
-
-    /// Warnings, with rows and columns as people name them.
-    pub fn warnings(&self) -> Vec<String> {
-        warnings(self.rows, self.estimate.warnings())
     }
 
     /// Ends of the values between which there is something to see at the places of rows.
@@ -75,7 +71,7 @@ impl<'a> Said<'a> {
     }
 
     /// Places below which shares of the rows lie, each slice once.
-    fn told_of(&self) -> Vec<(f64, usize)> {
+    pub fn told_of(&self) -> Vec<(f64, usize)> {
         let given = self.rows.pairs().map_or(&[][..], |[x, _]| x);
         let mut places: Vec<f64> = given.iter().copied().filter(|x| x.is_finite()).collect();
         places.sort_unstable_by(f64::total_cmp);
@@ -89,7 +85,7 @@ impl<'a> Said<'a> {
     }
 
     /// A header, and the numbers at some places.
-    fn table(&self) -> Vec<Vec<String>> {
+    pub fn table(&self) -> Vec<Vec<String>> {
         let [given, value] = self.names();
         let mut out = vec![vec![
             given,
@@ -111,30 +107,35 @@ impl<'a> Said<'a> {
         }
         out
     }
+}
 
-    /// Sentences for a page.
-    pub fn sentences(&self) -> Vec<String> {
-        let mut out = vec![format!(
-            "Density of `{}` given `{}` from {}; all intervals are {}.",
-            self.rows.names[1],
-            self.rows.names[0],
-            count(self.rows.len(), "row"),
-            percent(self.estimate.level())
-        )];
-        let table = self.table();
-        let header = &table[0];
-        for line in &table[1..] {
-            let told = line[1..].iter().zip(&header[1..]);
-            let told: Vec<String> = told.map(|(cell, name)| format!("{name} {cell}")).collect();
-            out.push(format!(
-                "At {} {}: {}.",
-                header[0],
-                line[0],
-                told.join(", ")
-            ));
-        }
-        out
+/// Warnings, with rows and columns as people name them.
+pub fn warnings_of(said: &Said<'_>) -> Vec<String> {
+    warnings(&said.rows, said.estimate.warnings())
+}
+
+/// Sentences for a page.
+pub fn sentences(said: &Said<'_>) -> Vec<String> {
+    let mut out = vec![format!(
+        "Density of `{}` given `{}` from {}; all intervals are {}.",
+        said.rows.names[1],
+        said.rows.names[0],
+        count(said.rows.len(), "row"),
+        percent(said.estimate.level())
+    )];
+    let table = said.table();
+    let header = &table[0];
+    for line in &table[1..] {
+        let told = line[1..].iter().zip(&header[1..]);
+        let told: Vec<String> = told.map(|(cell, name)| format!("{name} {cell}")).collect();
+        out.push(format!(
+            "At {} {}: {}.",
+            header[0],
+            line[0],
+            told.join(", ")
+        ));
     }
+    out
 }
 
 fn answer(curve: &Curve, i: usize) -> Answer {
@@ -147,7 +148,7 @@ fn answer(curve: &Curve, i: usize) -> Answer {
 
 /// At every place the smallest regions of the values that hold given shares of the probability.
 fn picture(said: &Said<'_>) -> String {
-    let estimate = said.estimate;
+    let estimate = &said.estimate;
     let (n, edges) = (estimate.shape()[1], estimate.edges(0));
     // Of each cell: the first region that it belongs to.
     let regions: Vec<Vec<usize>> = estimate
@@ -173,6 +174,25 @@ fn picture(said: &Said<'_>) -> String {
     })
 }
 
+/// Lines of cells as a table for a terminal.
+pub fn aligned(table: &[Vec<String>]) -> String {
+    let mut out = String::new();
+    let columns = table[0].len();
+    let wide = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
+    let wide: Vec<usize> = (0..columns)
+        .map(|column| wide(column).unwrap_or(0))
+        .collect();
+    for line in table {
+        let padded = line.iter().zip(&wide).map(|(cell, wide)| {
+            let gap = " ".repeat(wide - cell.chars().count());
+            format!("{cell}{gap}")
+        });
+        out.push_str(padded.collect::<Vec<String>>().join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
 /// The summary for a terminal.
 pub fn summary(said: &Said<'_>, paint: Paint) -> String {
     let [given, value] = said.names();
@@ -187,29 +207,16 @@ pub fn summary(said: &Said<'_>, paint: Paint) -> String {
         "at each {given} the smallest regions that hold {} of the probability\n\n",
         regions.join(", ")
     ));
-    let table = said.table();
-    let columns = table[0].len();
-    let wide = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
-    let wide: Vec<usize> = (0..columns)
-        .map(|column| wide(column).unwrap_or(0))
-        .collect();
-    for line in &table {
-        let padded = line.iter().zip(&wide).map(|(cell, wide)| {
-            let gap = " ".repeat(wide - cell.chars().count());
-            format!("{cell}{gap}")
-        });
-        out.push_str(padded.collect::<Vec<String>>().join("  ").trim_end());
-        out.push('\n');
-    }
-    for warning in said.warnings() {
+    out.push_str(&aligned(&said.table()));
+    for warning in warnings_of(said) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
     out
 }
 
 /// Everything as JSON; arrays over cells have those of the values running fastest.
-pub fn json(said: &Said<'_>) -> Result<String> {
-    let estimate = said.estimate;
+pub fn json(said: &Said<'_>) -> Value {
+    let estimate = &said.estimate;
     let curve =
         |curve: &Curve| json!({ "value": curve.value, "lower": curve.lower, "upper": curve.upper });
     let quantiles: Vec<Value> = CURVES
@@ -229,6 +236,7 @@ pub fn json(said: &Said<'_>) -> Result<String> {
             "p05": as_json(&answer(low, i)),
             "median": as_json(&answer(median, i)),
             "p95": as_json(&answer(high, i)),
+            "highest_density_region": estimate.highest_density_region(place, estimate.level()),
             "within": said.within.as_ref().map(|curve| as_json(&answer(curve, i))),
         })
     };
@@ -239,7 +247,8 @@ pub fn json(said: &Said<'_>) -> Result<String> {
         let edges = estimate.edges(axis);
         [edges[0], edges[edges.len() - 1]]
     });
-    let value = json!({
+    let simultaneous = estimate.simultaneous();
+    json!({
         "given": said.rows.names[0],
         "column": said.rows.names[1],
         "rows": said.rows.len(),
@@ -256,12 +265,13 @@ pub fn json(said: &Said<'_>) -> Result<String> {
         "density": estimate.density(),
         "lower": estimate.lower(),
         "upper": estimate.upper(),
+        "simultaneous_lower": simultaneous.0,
+        "simultaneous_upper": simultaneous.1,
         "hyperparameters": settings,
         "functions": estimate.functions(),
         "effective_size": estimate.effective_size(),
         "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
         "is_weighted": estimate.is_weighted(),
-        "warnings": said.warnings(),
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+        "warnings": warnings_of(said),
+    })
 }

@@ -1,17 +1,17 @@
 //! `quadrat density --group`: a density for each group of rows, and how the first differs from the
 //! others.
 
-use std::path::Path;
+mod figure;
+pub mod given;
 
-use anyhow::Result;
 use quadrat::density::{Comparison, DensityError, Estimate, Warning};
-use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
+use quadrat_plot::Figure;
 use serde_json::{Value, json};
 
-use super::common::{OWN, as_json, configured, interval, quoted, refused, staged, told};
-use super::rows::{Part, Rows};
+use super::answers::Answers;
+use super::common::{OWN, as_json, configured, interval, quoted, refused};
+use super::rows::Rows;
 use crate::args::Density;
-use crate::commands::figures::drawn;
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::numbers::{count, exact, percent};
 
@@ -19,57 +19,83 @@ use crate::numbers::{count, exact, percent};
 const MOST: usize = 40;
 /// Places at which two densities are compared.
 const COMPARED: usize = 200;
-/// Probability left out at each end of a figure.
-const UNSEEN: f64 = 5e-3;
 
-/// The rows of one group, and their density.
+/// One group with the number of its rows, and their density.
 struct Group {
     name: String,
-    members: Vec<usize>,
+    rows: usize,
     estimate: Estimate,
 }
 
-/// Runs the command.
-pub fn run(args: &Density, rows: &Rows, column: &str) -> Result<()> {
-    let groups = estimates(args, rows, column)?;
-    let compared: Vec<Comparison> = groups[1..]
-        .iter()
-        .map(|group| {
-            groups[0]
-                .estimate
-                .compare(&group.estimate, COMPARED, args.seed)
+/// The densities of all groups, and the first beside each other one.
+pub struct Groups<'a> {
+    rows: &'a Rows,
+    column: &'a str,
+    groups: Vec<Group>,
+    compared: Vec<Comparison>,
+}
+
+impl<'a> Groups<'a> {
+    /// Estimates them.
+    pub fn new(args: &Density, rows: &'a Rows, column: &'a str) -> Result<Self, Problems> {
+        let groups = estimates(args, rows, column)?;
+        let first = &groups[0].estimate;
+        let compared = groups[1..]
+            .iter()
+            .map(|group| first.compare(&group.estimate, COMPARED, args.seed))
+            .collect();
+        Ok(Self {
+            rows,
+            column,
+            groups,
+            compared,
         })
-        .collect();
-    let written = staged(
-        args,
-        || Ok(csv(rows, column, &groups)),
-        |path| figure(path, rows, column, &groups, &compared),
-    )?;
-    told(
-        args,
-        &written,
-        || json_of(rows, column, &groups, &compared),
-        |paint| summary(rows, column, &groups, &compared, paint),
-    )
-}
-
-fn summary(
-    rows: &Rows,
-    column: &str,
-    groups: &[Group],
-    compared: &[Comparison],
-    paint: Paint,
-) -> String {
-    let mut text = sentences(rows, column, groups, compared).join("\n");
-    text.push('\n');
-    for warning in warnings(groups) {
-        text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-    text
 }
 
-/// The density of every group, in the order of their first rows.
-fn estimates(args: &Density, rows: &Rows, column: &str) -> Result<Vec<Group>, Problems> {
+impl Answers for Groups<'_> {
+    fn title(&self) -> String {
+        format!("Density of {} by {}", self.rows.names[0], self.column)
+    }
+
+    fn csv(&self) -> Result<String, Problems> {
+        Ok(csv(self.rows, self.column, &self.groups))
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let value = &self.rows.names[0];
+        vec![
+            figure::violins(&self.title(), value, self.column, &self.groups),
+            figure::curves(value, &self.groups, &self.compared),
+        ]
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let told = sentences(self.rows, self.column, &self.groups, &self.compared);
+        told.into_iter().map(|words| words + ".").collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        warnings(&self.groups)
+    }
+
+    fn json(&self) -> Value {
+        json_of(self.rows, self.column, &self.groups, &self.compared)
+    }
+
+    fn summary(&self, paint: Paint) -> String {
+        let told = sentences(self.rows, self.column, &self.groups, &self.compared);
+        let mut text = told.join("\n");
+        text.push('\n');
+        for warning in self.warnings() {
+            text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
+        }
+        text
+    }
+}
+
+/// The rows of every group, in the order of their first ones.
+pub fn parts(rows: &Rows, column: &str) -> Result<Vec<(String, Rows)>, Problems> {
     let labels = rows.labels(column)?;
     let mut named: Vec<(String, Vec<usize>)> = Vec::new();
     let mut place = std::collections::BTreeMap::new();
@@ -85,35 +111,34 @@ fn estimates(args: &Density, rows: &Rows, column: &str) -> Result<Vec<Group>, Pr
         let remedy = format!("choose a column of at most {MOST} different cells");
         return Err(Problem::new(message).remedy(remedy).into());
     }
-    named
-        .into_iter()
-        .map(|(name, members)| {
-            let part: Part = rows.part(&members);
-            let estimate = configured(part.density(), args)
-                .estimate()
-                .map_err(|error| refused_group(rows, &name, &members, error))?;
-            Ok(Group {
-                name,
-                members,
-                estimate,
-            })
+    let part = |(name, members): (String, Vec<usize>)| (name, rows.part(&members));
+    Ok(named.into_iter().map(part).collect())
+}
+
+/// The density of every group.
+fn estimates(args: &Density, rows: &Rows, column: &str) -> Result<Vec<Group>, Problems> {
+    let parts = parts(rows, column)?;
+    let estimate = |(name, rows): (String, Rows)| {
+        let estimate = configured(rows.density(), args)
+            .estimate()
+            .map_err(|error| refused_group(&rows, &name, &error))?;
+        Ok(Group {
+            name,
+            rows: rows.len(),
+            estimate,
         })
-        .collect()
+    };
+    parts.into_iter().map(estimate).collect()
 }
 
 /// A refusal of one group: where its row stands, or the name of the group.
-fn refused_group(rows: &Rows, name: &str, members: &[usize], error: DensityError) -> Problems {
-    let mut moved = error;
-    if let DensityError::Outside { row, .. }
-    | DensityError::NoLogarithm { row, .. }
-    | DensityError::Weight { row, .. }
-    | DensityError::Interval { row, .. } = &mut moved
-    {
-        *row = members[*row];
-        return refused(rows, &moved);
+pub fn refused_group(rows: &Rows, name: &str, error: &DensityError) -> Problems {
+    let told = refused(rows, error);
+    if told.0.iter().all(|problem| problem.place.is_some()) {
+        return told;
     }
     let remedy = "delete the rows of the group, or join it with another";
-    Problem::new(format!("group `{name}`: {moved}"))
+    Problem::new(format!("group `{name}`: {error}"))
         .remedy(remedy)
         .into()
 }
@@ -157,7 +182,7 @@ fn sentences(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison
         out.push(format!(
             "{}: {}, median {}, mean {}",
             clean(&group.name),
-            count(group.members.len(), "row"),
+            count(group.rows, "row"),
             interval(&group.estimate.quantile(0.5)),
             interval(&group.estimate.mean())
         ));
@@ -193,12 +218,12 @@ fn warnings(groups: &[Group]) -> Vec<String> {
         .collect()
 }
 
-fn json_of(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Result<String> {
+fn json_of(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Value {
     let group = |group: &Group| {
         let estimate = &group.estimate;
         json!({
             "group": group.name,
-            "rows": group.members.len(),
+            "rows": group.rows,
             "median": as_json(&estimate.quantile(0.5)),
             "mean": as_json(&estimate.mean()),
             "places": estimate.places(),
@@ -228,90 +253,12 @@ fn json_of(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison])
         })
         .collect();
     let groups_said: Vec<Value> = groups.iter().map(group).collect();
-    let value = json!({
+    json!({
         "column": rows.names[0],
         "group": column,
         "level": groups[0].estimate.level(),
         "groups": groups_said,
         "differences": differences,
         "warnings": warnings(groups),
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
-}
-
-/// Cells within which there is something to see of any group.
-fn shared(groups: &[Group]) -> (f64, f64) {
-    let ends = groups.iter().map(|g| {
-        let [low, high] = g.estimate.quantiles([UNSEEN, 1.0 - UNSEEN]);
-        (low.value, high.value)
-    });
-    ends.fold((f64::INFINITY, f64::NEG_INFINITY), |a, b| {
-        (a.0.min(b.0), a.1.max(b.1))
     })
-}
-
-/// A panel for each group, and one for the difference where there are two.
-fn figure(
-    path: &Path,
-    rows: &Rows,
-    column: &str,
-    groups: &[Group],
-    compared: &[Comparison],
-) -> Result<Vec<u8>> {
-    let (from, to) = shared(groups);
-    let curve = |label: &str, level: f64, at: &[f64], of: [&[f64]; 3]| {
-        let seen: Vec<usize> = (0..at.len())
-            .filter(|j| (from..=to).contains(&at[*j]))
-            .collect();
-        let pick = |x: &[f64]| seen.iter().map(|j| x[*j]).collect::<Vec<f64>>();
-        Predicted {
-            label: label.to_owned(),
-            at: Places::Points(pick(at)),
-            mean: pick(of[0]),
-            lower: pick(of[1]),
-            upper: pick(of[2]),
-            level,
-        }
-    };
-    let most = groups
-        .iter()
-        .flat_map(|g| g.estimate.upper())
-        .copied()
-        .fold(0.0, f64::max);
-    let mut panels: Vec<Panel> = groups
-        .iter()
-        .map(|group| {
-            let e = &group.estimate;
-            let of = [e.density(), e.lower(), e.upper()];
-            Panel {
-                title: group.name.clone(),
-                y: Axis::new("Density"),
-                predicted: vec![curve("Density", e.level(), &e.places(), of)],
-                domain: Some((0.0, most)),
-                ..Panel::default()
-            }
-        })
-        .collect();
-    if let [c] = compared {
-        let of = [c.difference.as_slice(), &c.lower, &c.upper];
-        let level = groups[0].estimate.level();
-        panels.push(Panel {
-            title: format!("{} less {}", groups[0].name, groups[1].name),
-            y: Axis::new("Difference"),
-            predicted: vec![curve("Difference", level, &c.places, of)],
-            ..Panel::default()
-        });
-    }
-    let title = format!("Density of {} by {column}", rows.names[0]);
-    let caption = format!(
-        "The density of every group with its pointwise {} band, on one scale.",
-        percent(groups[0].estimate.level())
-    );
-    let figure = Figure::Curve(CurveFigure {
-        heading: Heading::new("density", &title).with_caption(caption),
-        x: Axis::new(&rows.names[0]),
-        panels,
-    });
-    let (summary, warnings) = (sentences(rows, column, groups, compared), warnings(groups));
-    drawn(path, &title, summary, warnings, vec![figure])
 }

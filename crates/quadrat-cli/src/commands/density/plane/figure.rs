@@ -1,34 +1,18 @@
 //! A density over a plane as a figure.
 
-use std::path::Path;
-
-use anyhow::Result;
 use quadrat::density::Estimate2d;
 use quadrat_plot::{Axis, Figure, Heading, Pixel, SurfaceFigure};
 
 use super::super::rows::Rows;
 use super::contours::contours;
 use super::picture::seen;
-use super::said;
-use crate::args::Density;
-use crate::commands::figures::drawn;
 use crate::numbers::{count, percent};
 
 /// Probabilities of the regions whose outlines are drawn.
 const OUTLINES: [f64; 3] = [0.5, 0.8, 0.95];
 
-/// The figure as the file that is asked for.
-pub fn figure(path: &Path, args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<Vec<u8>> {
-    let title = format!("Density of {} and {}", rows.names[0], rows.names[1]);
-    let figure = surface(&title, rows, estimate);
-    let (summary, warnings) = (
-        said::sentences(args, rows, estimate),
-        said::warnings(rows, estimate.warnings()),
-    );
-    drawn(path, &title, summary, warnings, vec![figure])
-}
-
-fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
+/// The map of the density, with the outlines of the smallest regions.
+pub fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
     let [x, y] = [0, 1].map(|axis| seen(estimate, axis));
     let (columns, edges) = (estimate.shape()[1], [0, 1].map(|axis| estimate.edges(axis)));
     let pixel = |i: usize, j: usize| {
@@ -59,11 +43,20 @@ fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
         value: Axis::new("density"),
         predicted,
         level: estimate.level(),
-        borders: outlines(estimate),
+        borders: outlines(estimate).into_iter().chain(land(rows)).collect(),
         marked: rows.marks(),
         marked_label: "Rows".to_owned(),
         ..SurfaceFigure::default()
     })
+}
+
+/// The polygons inside of which alone values can be, as closed lines.
+fn land(rows: &Rows) -> Vec<Vec<[f64; 2]>> {
+    let mut rings = rows.borders();
+    for ring in &mut rings {
+        ring.extend(ring.first().copied());
+    }
+    rings
 }
 
 /// Outlines of the regions of highest density.

@@ -5,32 +5,68 @@ mod figure;
 pub mod picture;
 pub mod said;
 
-use anyhow::Result;
 use quadrat::density::Estimate2d;
+use quadrat_plot::Figure;
+use serde_json::Value;
 
-use super::common::{correction, refused, staged, told};
+use super::answers::Answers;
+use super::common::{correction, integration, refused};
 use super::rows::Rows;
 use super::table::{Table, csv};
 use crate::args::Density;
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Paint, Problem, Problems};
 
 /// Cells along each axis unless other numbers are asked for.
 const CELLS: usize = 60;
 
-/// Runs the command.
-pub fn run(args: &Density, rows: &Rows) -> Result<()> {
-    let estimate = estimate(args, rows)?;
-    let written = staged(
-        args,
-        || csv(args, &rows.names, Table::of(&estimate)),
-        |path| figure::figure(path, args, rows, &estimate),
-    )?;
-    told(
-        args,
-        &written,
-        || said::json(args, rows, &estimate),
-        |paint| said::summary(args, rows, &estimate, paint),
-    )
+/// The density of two columns.
+pub struct Plane<'a> {
+    args: &'a Density,
+    rows: &'a Rows,
+    estimate: Estimate2d,
+}
+
+impl<'a> Plane<'a> {
+    /// Estimates it.
+    pub fn new(args: &'a Density, rows: &'a Rows) -> Result<Self, Problems> {
+        let estimate = estimate(args, rows)?;
+        Ok(Self {
+            args,
+            rows,
+            estimate,
+        })
+    }
+}
+
+impl Answers for Plane<'_> {
+    fn title(&self) -> String {
+        let names = &self.rows.names;
+        format!("Density of {} and {}", names[0], names[1])
+    }
+
+    fn csv(&self) -> Result<String, Problems> {
+        csv(self.args, &self.rows.names, Table::of(&self.estimate))
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        vec![figure::surface(&self.title(), self.rows, &self.estimate)]
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        said::sentences(self.args, self.rows, &self.estimate)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        said::warnings(self.rows, self.estimate.warnings())
+    }
+
+    fn json(&self) -> Value {
+        said::json(self.args, self.rows, &self.estimate)
+    }
+
+    fn summary(&self, paint: Paint) -> String {
+        said::summary(self.args, self.rows, &self.estimate, paint)
+    }
 }
 
 /// What is said of each of two axes, in their order.
@@ -63,6 +99,7 @@ fn estimate(args: &Density, rows: &Rows) -> Result<Estimate2d, Problems> {
         .bounds(x, y)
         .range(is_said(range[0]), is_said(range[1]))
         .correct(correction(args))
+        .integrate(integration(args))
         .estimate()
         .map_err(|error| refused(rows, &error))
 }

@@ -1,6 +1,5 @@
 //! What `quadrat density` says of two columns.
 
-use anyhow::Result;
 use quadrat::density::{Answer, Estimate2d, Marginal, Warning};
 use serde_json::{Value, json};
 
@@ -42,7 +41,8 @@ pub fn warnings(rows: &Rows, told: &[Warning]) -> Vec<String> {
         }
         other => plain(other),
     };
-    told.iter().map(named).collect()
+    let polygons = rows.told().iter().cloned();
+    polygons.chain(told.iter().map(named)).collect()
 }
 
 /// The numbers that are told, with their names.
@@ -121,7 +121,7 @@ fn marginal(marginal: &Marginal) -> Value {
 }
 
 /// Everything as JSON; arrays over cells have those of the second column running fastest.
-pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String> {
+pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Value {
     let moments = estimate.moments();
     let settings: Vec<Value> = estimate
         .settings()
@@ -150,7 +150,8 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String
     });
     let marginals = [0, 1].map(|axis| marginal(&estimate.marginal(axis)));
     let places = [0, 1].map(|axis| estimate.places(axis));
-    let value = json!({
+    let simultaneous = estimate.simultaneous();
+    json!({
         "columns": rows.names,
         "rows": rows.len(),
         "total": estimate.total(),
@@ -167,12 +168,13 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Result<String
         "density": estimate.density(),
         "lower": estimate.lower(),
         "upper": estimate.upper(),
+        "simultaneous_lower": simultaneous.0,
+        "simultaneous_upper": simultaneous.1,
         "hyperparameters": settings,
         "functions": estimate.functions(),
         "effective_size": estimate.effective_size(),
         "pareto_k": Some(estimate.pareto_k()).filter(|k| k.is_finite()),
         "is_weighted": estimate.is_weighted(),
         "warnings": warnings(rows, estimate.warnings()),
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+    })
 }

@@ -1,0 +1,31 @@
+//! What every estimate gives, in the forms in which it is told.
+
+use anyhow::Result;
+use quadrat_plot::Figure;
+use serde_json::Value;
+
+use crate::diagnostic::{Paint, Problems};
+
+/// An estimate with all that is told of it.
+pub trait Answers {
+    /// What it is: "Density of speed".
+    fn title(&self) -> String;
+
+    /// The table, as CSV.
+    fn csv(&self) -> Result<String, Problems>;
+
+    /// The figures, the main one first.
+    fn figures(&self) -> Vec<Figure>;
+
+    /// Sentences for a page.
+    fn sentences(&self) -> Vec<String>;
+
+    /// What should be known before it is trusted.
+    fn warnings(&self) -> Vec<String>;
+
+    /// Everything as JSON.
+    fn json(&self) -> Value;
+
+    /// The summary for a terminal.
+    fn summary(&self, paint: Paint) -> String;
+}
