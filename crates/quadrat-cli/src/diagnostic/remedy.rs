@@ -16,6 +16,11 @@ impl Remedy {
         }
     }
 
+    /// In other words.
+    pub fn reword(&mut self, words: impl Fn(&str) -> String) {
+        self.in_study = words(&self.in_study);
+    }
+
     /// In the words of a command line from here on.
     pub fn use_flags(&mut self) {
         if let Some(words) = self.by_flags.take() {

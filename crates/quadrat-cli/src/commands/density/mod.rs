@@ -34,25 +34,15 @@ const MOST_TICKS: usize = 1000;
 
 /// Runs the command.
 pub fn run(args: &Density) -> Result<()> {
-    let mut rows = Rows::read(args, &args.table).map_err(here)?;
+    let mut rows = Rows::read(args, &args.table).map_err(Problems::by_flags)?;
     if let Some(path) = &args.inside {
-        rows = rows.inside(path, path).map_err(here)?;
+        rows = rows.inside(path, path).map_err(Problems::by_flags)?;
     }
     outputs(args, &rows)?;
     let rows = Arc::new(rows);
     let answers = answers(args, &rows)?;
     let written = staged(args, answers.as_ref())?;
     told(args, &written, answers.as_ref())
-}
-
-/// Here a path is relative to where the command runs, as everywhere in a shell.
-fn here(mut problems: Problems) -> Problems {
-    for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
-        if remedy.starts_with("paths are relative") {
-            *remedy = "give the path of a table".to_owned();
-        }
-    }
-    problems
 }
 
 /// Estimates what is asked for.

@@ -108,7 +108,7 @@ fn words(text: &str) -> String {
 fn keyed(study: &DensityStudy, mut problems: Problems) -> Problems {
     for problem in &mut problems.0 {
         problem.message = words(&problem.message);
-        problem.remedies.iter_mut().for_each(|r| *r = words(r));
+        problem.remedies.iter_mut().for_each(|r| r.reword(words));
         if problem.place.is_none() {
             problem.place = Some(Box::new(study.place.clone()));
         }

@@ -42,7 +42,13 @@ impl Fit {
     fn central(&self) -> Vec<bool> {
         let size = self.grid.part();
         let mut out = vec![false; self.mass.len()];
-        for (part, _) in self.grid.totals.iter().enumerate().filter(|(_, n)| **n > 0.0) {
+        for (part, _) in self
+            .grid
+            .totals
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n > 0.0)
+        {
             for cell in self.densest(part * size..(part + 1) * size, CENTRAL) {
                 out[cell] = true;
             }
@@ -101,11 +107,25 @@ mod tests {
         // Pointwise bands are narrower where they matter.
         let wider = |lower: &[f64], l: &[f64], upper: &[f64], u: &[f64], p: &[f64]| {
             let top = p.iter().copied().fold(0.0, f64::max);
-            (0..p.len()).filter(|j| p[*j] > 0.3 * top).all(|j| upper[j] - lower[j] > u[j] - l[j])
+            (0..p.len())
+                .filter(|j| p[*j] > 0.3 * top)
+                .all(|j| upper[j] - lower[j] > u[j] - l[j])
         };
-        assert!(wider(&lower, plane.lower(), &upper, plane.upper(), plane.density()));
+        assert!(wider(
+            &lower,
+            plane.lower(),
+            &upper,
+            plane.upper(),
+            plane.density()
+        ));
         let p = given.density();
-        assert!(wider(&given_lower, given.lower(), &given_upper, given.upper(), p));
+        assert!(wider(
+            &given_lower,
+            given.lower(),
+            &given_upper,
+            given.upper(),
+            p
+        ));
         // Of 600 draws, each as likely as its weight, 80 % lie within over the central cells: an sd
         // of 0.016, and of weights of 2,000 draws about as much.
         let central = plane.fit.central();
