@@ -4,6 +4,7 @@ mod density;
 mod looks;
 mod next;
 mod simulate;
+mod ungroup;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ pub use density::{CorrectWord, Density, IntegrateWord};
 pub use looks::{Aggregation, Looks};
 pub use next::{Next, Price, Tell};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
+pub use ungroup::Ungroup;
 
 /// Fine-grained truth, with honest uncertainty, from data only seen through bins and boxes.
 #[derive(Debug, Parser)]
@@ -49,6 +51,8 @@ pub enum Command {
     Tell(Tell),
     /// Estimate the density of a column, with its band
     Density(Density),
+    /// Turn counts in bands into counts in single years, or other steps, with intervals
+    Ungroup(Ungroup),
     /// Release a table of counts with differential-privacy noise of known variance
     Noise(Noise),
     /// Write artificial data with their truth, and a study that fits them

@@ -69,6 +69,7 @@ pub fn main() -> ExitCode {
         args::Command::Next(args) => commands::next::run(args),
         args::Command::Tell(args) => commands::tell::run(args),
         args::Command::Density(args) => commands::density::run(args),
+        args::Command::Ungroup(args) => commands::ungroup::run(args),
         args::Command::Noise(args) => commands::noise::run(args),
         args::Command::Simulate(args) => commands::simulate::run(args),
     });

@@ -17,6 +17,7 @@ pub mod slopes;
 pub mod statistics;
 pub mod steps;
 pub mod study;
+pub mod ungroup;
 
 pub use settings::Settings;
 pub use study::{STUDIES, Study};

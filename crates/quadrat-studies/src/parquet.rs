@@ -47,6 +47,60 @@ pub fn numbers(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
     Ok((names, columns))
 }
 
+/// Some columns by their names; NaN where a cell is empty.
+///
+/// # Errors
+/// A file or column that cannot be read; a cell that is no number.
+#[cfg(feature = "parquet")]
+pub fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
+    use anyhow::{Context, bail};
+    use parquet::file::reader::SerializedFileReader;
+    use parquet::record::Field;
+
+    let context = || format!("{}", path.display());
+    let file = std::fs::File::open(path).with_context(context)?;
+    let reader = SerializedFileReader::new(file).with_context(context)?;
+    let mut columns = vec![Vec::new(); names.len()];
+    for (row, record) in reader.into_iter().enumerate() {
+        let record = record.with_context(context)?;
+        for (name, column) in names.iter().zip(&mut columns) {
+            let cell = record.get_column_iter().find(|(known, _)| known == name);
+            let (_, cell) =
+                cell.with_context(|| format!("{}: no column {name}", path.display()))?;
+            column.push(match cell {
+                Field::Null => f64::NAN,
+                Field::Double(x) => *x,
+                Field::Float(x) => f64::from(*x),
+                Field::Int(x) => f64::from(*x),
+                Field::Long(x) => *x as f64,
+                Field::Str(text) => match text.parse() {
+                    Ok(number) => number,
+                    Err(_) => bail!(
+                        "{}: row {}: `{text}` is not a number",
+                        path.display(),
+                        row + 1
+                    ),
+                },
+                _ => bail!(
+                    "{}: row {}: {cell} is not a number",
+                    path.display(),
+                    row + 1
+                ),
+            });
+        }
+    }
+    Ok(columns)
+}
+
+/// Refuses the file.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "parquet"))]
+pub fn columns(path: &Path, _: &[&str]) -> Result<Vec<Vec<f64>>> {
+    numbers(path).map(|(_, columns)| columns)
+}
+
 /// Refuses the file.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 use crate::sites;
 use crate::slopes;
+use crate::ungroup;
 
 /// An experiment of a paper.
 pub struct Study {
@@ -78,6 +79,11 @@ pub const STUDIES: &[Study] = &[
         name: "binned-ungroup",
         about: "single years from bands of age: coverage over 61 populations, beside demographers' methods",
         run: binned::ungroup::run,
+    },
+    Study {
+        name: "ungroup",
+        about: "`quadrat ungroup`: single years and bins of income from bands, open groups, beside other methods",
+        run: ungroup::run,
     },
     Study {
         name: "binned-sums",

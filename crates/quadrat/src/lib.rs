@@ -1,7 +1,8 @@
 //! Gaussian-process inference for data that were only seen through bins, areas,
 //! bags, intervals, ranks, caps or samples.
 //!
-//! Every arrow points down: `acquire` -> `model`, `baseline`, `simulate`, `density` ->
+//! Every arrow points down: `acquire` -> `model`, `baseline`, `simulate`, `density`,
+//! `ungroup` ->
 //! `posterior` -> `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`,
 //! `link`, `privacy` -> `parameter`, `optimise`, `quadrature` -> `linalg`, `special`, `error`,
 //! `progress`.
@@ -29,3 +30,4 @@ pub mod quadrature;
 pub mod simulate;
 pub mod special;
 pub mod support;
+pub mod ungroup;

@@ -11,6 +11,7 @@ pub mod predict;
 pub mod run;
 pub mod simulate;
 pub mod tell;
+pub mod ungroup;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -49,5 +49,6 @@ mod simulate;
 mod sparse_choices;
 mod sums;
 mod tell;
+mod ungroup;
 mod varying;
 mod warned;

@@ -1,10 +1,10 @@
 //! Single years from exact five-year and ten-year bands: whether intervals hold what they say,
 //! beside demographers' methods.
 
-mod composite_link;
+pub(crate) mod composite_link;
 mod methods;
 mod populations;
-mod scores;
+pub(crate) mod scores;
 
 use anyhow::{Context, Result};
 use methods::{Method, P, Told};

@@ -60,6 +60,7 @@ pub(in crate::inference) mod testing;
 #[cfg(test)]
 mod tests;
 mod total;
+mod totals;
 
 pub use expected::{condition_pooled, draw_pooled};
 pub use lift::{Lift, Ready};
@@ -69,6 +70,7 @@ pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
 pub use second_order::SecondOrder;
 pub use total::{Total, total};
+pub(crate) use totals::{Drawn, Known, NodePrior, evened};
 
 use super::WarmStart;
 use super::sites::LatentGaussian;

@@ -102,7 +102,7 @@ impl Pools {
     }
 
     /// `z` of every row and its derivatives.
-    pub(in crate::inference) fn means(&self, f: &[f64]) -> Vec<QuasiMean> {
+    pub(crate) fn means(&self, f: &[f64]) -> Vec<QuasiMean> {
         let one = |row: usize| {
             let (nodes, shares) = self.row(row);
             let values: Vec<f64> = nodes.iter().map(|&i| f[i]).collect();

@@ -18,7 +18,7 @@ const LONGEST: f64 = 1.5;
 const HALVINGS: usize = 10;
 
 /// A draw of the prior, and the directions `G` along which it is moved.
-pub(super) struct Meeting<'a> {
+pub(in crate::inference::pooled) struct Meeting<'a> {
     pub pools: &'a Pools,
     /// `G`, shape `[nodes, rows]`.
     pub gain: MatRef<'a, f64>,

@@ -34,12 +34,12 @@
 //! and Miguez 2015, Statistics and Computing 25:407.
 
 mod choose;
-mod meet;
+pub(super) mod meet;
 mod proposal;
 mod seen;
 #[cfg(test)]
 mod tests;
-mod weigh;
+pub(super) mod weigh;
 
 use std::borrow::Cow;
 

@@ -55,6 +55,17 @@ impl Weighed {
     }
 }
 
+/// Weights that sum to one from their logarithms, evened out where few draws would carry them, and
+/// the share of draws that count, before that; none where no draw has a weight.
+pub(crate) fn evened(logs: &[f64]) -> Option<(Vec<f64>, f64)> {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_any = most.is_finite();
+    is_any.then(|| {
+        let effective = share(&tempered(logs, most, 1.0));
+        (tempered(logs, most, power(logs, most)), effective)
+    })
+}
+
 /// The largest power of the weights, at most one, at which [`ENOUGH`] draws count.
 fn power(logs: &[f64], most: f64) -> f64 {
     let is_enough = |power: f64| share(&tempered(logs, most, power)) >= ENOUGH;

@@ -1,0 +1,113 @@
+//! Arguments of `quadrat ungroup`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{LEVEL, figure, level};
+
+/// `quadrat ungroup`.
+#[derive(Debug, Args)]
+pub struct Ungroup {
+    /// The table of bands
+    #[arg(value_name = "FILE")]
+    pub table: PathBuf,
+    /// Column of the lower edges; `<15` opens the first band below, `90+` the last one above
+    #[arg(long, value_name = "COLUMN")]
+    pub lower: String,
+    /// Column of the upper edges, each of which is where the next band begins; an empty cell or
+    /// `inf` opens the last band. When absent every band ends where the next begins, and the last is
+    /// open
+    #[arg(long, value_name = "COLUMN")]
+    pub upper: Option<String>,
+    /// Column of the counts
+    #[arg(long, value_name = "COLUMN")]
+    pub count: String,
+    /// Columns that name the population of each row: one for each of their combinations
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
+    pub by: Vec<String>,
+    /// Where an open first band begins; 0 when absent
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub first: Option<f64>,
+    /// Where an open last band ends; 110 for ages, 25 times its edge with --log when absent
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub last: Option<f64>,
+    /// How the curve falls off in the last band: `gompertz` (ages), `pareto` (money, with --log), or
+    /// `exponential=0.2`, its slope. When absent it is chosen for an open band: gompertz from an age
+    /// of 60 to 105, pareto with --log
+    #[arg(long, value_name = "TAIL", value_parser = tail)]
+    pub tail: Option<quadrat::ungroup::Tail>,
+    /// Width of the steps to tell; 1 where all edges are whole numbers of at most 200, else a fifth
+    /// of every band
+    #[arg(long, value_name = "WIDTH", conflicts_with = "edges")]
+    pub step: Option<f64>,
+    /// Edges of the steps to tell, such as `0,18,65,110`; `inf` ends an open band
+    #[arg(long, value_name = "X,X,..", value_delimiter = ',', num_args = 1.., allow_negative_numbers = true)]
+    pub edges: Vec<f64>,
+    /// Bands of money: the curve is smooth in the logarithm of the amount (and the first edge)
+    #[arg(long)]
+    pub log: bool,
+    /// How many were asked per one counted: 0.12 where a sample of 12 % was blown up, 1000 where
+    /// counts are in thousands
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = positive)]
+    pub sampled: f64,
+    /// Probability of intervals
+    #[arg(long, default_value_t = LEVEL, value_parser = level)]
+    pub level: f64,
+    /// Draw whole populations from the posterior, as columns `draw_1` and so on of the table written
+    /// with -o; every one adds up to the bands
+    #[arg(long, value_name = "N", requires = "output", value_parser = clap::value_parser!(u16).range(1..=4000))]
+    pub draws: Option<u16>,
+    /// The seed of all draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// File for the table, one row per step; nothing is written when absent
+    #[arg(long, short, value_name = "OUT.csv")]
+    pub output: Option<PathBuf>,
+    /// File for a figure: `.svg`, `.png` or `.html`
+    #[arg(long, value_name = "OUT.svg", value_parser = figure)]
+    pub plot: Option<PathBuf>,
+    /// Print the answers as JSON in place of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors (and JSON with --json)
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("write a number above zero, such as 0.12 or 1000".to_owned()),
+    }
+}
+
+fn tail(text: &str) -> Result<quadrat::ungroup::Tail, String> {
+    use quadrat::ungroup::Tail;
+    match text.trim() {
+        "gompertz" => Ok(Tail::Gompertz),
+        "pareto" => Ok(Tail::Pareto),
+        other => match other.split_once('=') {
+            Some(("exponential", rate)) => positive(rate)
+                .map(|rate| Tail::Exponential { rate })
+                .map_err(|_| "the slope must be above zero, as in exponential=0.2".to_owned()),
+            _ => Err("write gompertz, pareto, or exponential=0.2 with the slope".to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrat::ungroup::Tail;
+
+    #[test]
+    fn tails_have_names() {
+        assert_eq!(tail("gompertz"), Ok(Tail::Gompertz));
+        let rate = 0.2;
+        assert_eq!(tail("exponential=0.2"), Ok(Tail::Exponential { rate }));
+        for bad in ["flat", "exponential", "exponential=0", "exponential=x"] {
+            assert!(tail(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The edges of a band as tables write them.
+
+use crate::diagnostic::shown;
+use crate::table::parse_number;
+
+/// What a cell of edges says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Edge {
+    /// Nothing: an open end.
+    None,
+    /// A number.
+    At(f64),
+    /// This band has no lower end, and ends there: `<15`.
+    Below(f64),
+    /// This band begins there and has no upper end: `90+`.
+    From(f64),
+}
+
+/// Words before or behind the edge of an open band.
+const BEFORE: [(&str, bool); 12] = [
+    ("less than", true),
+    ("under", true),
+    ("below", true),
+    ("up to", true),
+    ("<", true),
+    ("at least", false),
+    ("more than", false),
+    ("from", false),
+    ("over", false),
+    (">=", false),
+    ("\u{2265}", false),
+    (">", false),
+];
+const BEHIND: [(&str, bool); 13] = [
+    ("and more", false),
+    ("or more", false),
+    ("and over", false),
+    ("or over", false),
+    ("and older", false),
+    ("or older", false),
+    ("and above", false),
+    ("or above", false),
+    ("and up", false),
+    ("+", false),
+    ("and less", true),
+    ("or less", true),
+    ("and under", true),
+];
+
+/// Reads a cell; what is wrong with it, where nothing can be read.
+pub fn edge(cell: &str) -> Result<Edge, String> {
+    let text = cell.trim().to_lowercase();
+    let word = text.trim_start_matches(['+', '-']);
+    if text.is_empty() || ["inf", "infinity"].contains(&word) {
+        return Ok(Edge::None);
+    }
+    let opened = BEFORE.iter().find_map(|&(word, is_below)| {
+        let rest = text.strip_prefix(word)?;
+        Some((rest, is_below))
+    });
+    let opened = opened.or_else(|| {
+        BEHIND.iter().find_map(|&(word, is_below)| {
+            let rest = text.strip_suffix(word)?;
+            Some((rest, is_below))
+        })
+    });
+    match opened {
+        None => number(&text).map(Edge::At),
+        Some((rest, true)) => number(rest).map(Edge::Below),
+        Some((rest, false)) => number(rest).map(Edge::From),
+    }
+    .map_err(|()| format!("`{}` is no edge of a band", shown(cell.trim())))
+}
+
+/// A finite number, whose thousands may stand apart.
+fn number(text: &str) -> Result<f64, ()> {
+    let text = text.trim().trim_start_matches(['$', '\u{20ac}', '\u{a3}']);
+    if let Ok(value) = parse_number(text) {
+        return Ok(value);
+    }
+    let mut groups = text.split([',', ' ', '\u{a0}', '\u{202f}', '_']);
+    let first = groups.next().unwrap_or("");
+    let rest: Vec<&str> = groups.collect();
+    let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_grouped = !rest.is_empty()
+        && (1..=3).contains(&first.len())
+        && is_digits(first)
+        && rest
+            .iter()
+            .all(|group| group.len() == 3 && is_digits(group));
+    match is_grouped {
+        true => parse_number(&format!("{first}{}", rest.concat())).map_err(|_| ()),
+        false => Err(()),
+    }
+}
+
+/// The two ends of a band; what is wrong with its cells, and whether with the second.
+///
+/// # Arguments
+/// * `upper` - none where there is no such column: then the end is not known yet, and NaN
+pub fn ends(lower: &str, upper: Option<&str>) -> Result<(f64, f64), (bool, String)> {
+    let first = edge(lower).map_err(|fact| (false, fact))?;
+    let second = upper.map(|cell| edge(cell).map_err(|fact| (true, fact)));
+    let second = second.transpose()?;
+    let contradicts = |cell: &str| {
+        let cells = [lower, cell].map(|c| shown(c.trim()));
+        format!("`{}` and `{}` contradict each other", cells[0], cells[1])
+    };
+    let upper = upper.unwrap_or("");
+    match (first, second) {
+        (Edge::None, Some(Edge::At(to) | Edge::Below(to))) => Ok((f64::NEG_INFINITY, to)),
+        (Edge::None, _) => Err((false, "the band has no edge on either side".to_owned())),
+        (Edge::At(from), None) => Ok((from, f64::NAN)),
+        (Edge::At(from) | Edge::From(from), Some(Edge::None)) => Ok((from, f64::INFINITY)),
+        (Edge::At(from), Some(Edge::At(to))) => Ok((from, to)),
+        (Edge::At(from) | Edge::From(from), Some(Edge::From(same))) if from == same => {
+            Ok((from, f64::INFINITY))
+        }
+        (Edge::From(from), None) => Ok((from, f64::INFINITY)),
+        (Edge::Below(to), None | Some(Edge::None)) => Ok((f64::NEG_INFINITY, to)),
+        (Edge::Below(to), Some(Edge::At(same) | Edge::Below(same))) if to == same => {
+            Ok((f64::NEG_INFINITY, to))
+        }
+        _ => Err((true, contradicts(upper))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INF: f64 = f64::INFINITY;
+
+    #[test]
+    fn bands_are_read_as_tables_write_them() {
+        for (lower, upper, want) in [
+            ("0", "5", (0.0, 5.0)),
+            ("90", "", (90.0, INF)),
+            ("90", "inf", (90.0, INF)),
+            ("90+", "", (90.0, INF)),
+            ("90+", "90+", (90.0, INF)),
+            ("90 and over", "Inf", (90.0, INF)),
+            (">= 90", "", (90.0, INF)),
+            ("100,000 and more", "", (100_000.0, INF)),
+            ("$100,000 or more", "", (100_000.0, INF)),
+            ("100 000", "150 000", (100_000.0, 150_000.0)),
+            ("<15", "", (-INF, 15.0)),
+            ("<15", "15", (-INF, 15.0)),
+            ("under 15", "15", (-INF, 15.0)),
+            ("", "15", (-INF, 15.0)),
+            ("-inf", "15", (-INF, 15.0)),
+            ("-5", "0", (-5.0, 0.0)),
+        ] {
+            assert_eq!(ends(lower, Some(upper)), Ok(want), "{lower} {upper}");
+        }
+        assert_eq!(ends("90+", None), Ok((90.0, INF)));
+        assert!(ends("5", None).unwrap().1.is_nan());
+    }
+
+    #[test]
+    fn what_is_no_band_is_refused() {
+        for (lower, upper, is_second, fact) in [
+            ("", "", false, "no edge"),
+            ("old", "5", false, "`old` is no edge"),
+            ("0", "five", true, "`five` is no edge"),
+            ("0-4", "5", false, "`0-4` is no edge"),
+            ("90+", "95", true, "contradict"),
+            ("<15", "20", true, "contradict"),
+            ("0", "<5", true, "contradict"),
+            ("10,00", "20", false, "no edge"),
+            ("nan", "5", false, "no edge"),
+            ("1e999", "5", false, "no edge"),
+        ] {
+            let (second, told) = ends(lower, Some(upper)).unwrap_err();
+            assert_eq!(second, is_second, "{lower} {upper}");
+            assert!(told.contains(fact), "{told}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What came of every population.
+
+use std::collections::HashMap;
+
+use quadrat::ungroup::{Answer, Estimate, Population, Tail, Ungroup as Builder, UngroupError};
+
+use super::refused;
+use super::rows::{Group, Rows};
+use crate::args::Ungroup;
+use crate::diagnostic::{Problem, Problems};
+use crate::numbers::exact;
+
+/// Populations whose steps are drawn.
+pub const DRAWN: usize = 6;
+
+/// A population that was ungrouped.
+#[derive(Debug)]
+pub struct Found {
+    /// Which group it is.
+    pub group: usize,
+    /// Lower and upper edge of every step.
+    pub edges: Vec<(f64, f64)>,
+    /// Mean, sd, lower, median and upper of every step.
+    pub numbers: [Vec<f64>; 5],
+    /// Draws of every step, by draws.
+    pub draws: Vec<Vec<f64>>,
+    /// Numbers of the whole population, with their names.
+    pub answers: Vec<(&'static str, Answer)>,
+    pub tail: Option<(Tail, f64, f64)>,
+    pub warnings: Vec<String>,
+    pub effective: f64,
+    pub effective_settings: f64,
+}
+
+/// All populations.
+#[derive(Debug)]
+pub struct All {
+    /// Those that were ungrouped, in the order of the table.
+    pub found: Vec<Found>,
+    /// Why others were not.
+    pub failed: Vec<(usize, Problem)>,
+}
+
+impl All {
+    /// Ungroups every population; those of the same bands together.
+    ///
+    /// # Errors
+    /// What cannot be asked of any population.
+    pub fn new(args: &Ungroup, rows: &Rows) -> Result<Self, Problems> {
+        let mut all = Self {
+            found: Vec::new(),
+            failed: Vec::new(),
+        };
+        for members in batches(&rows.groups) {
+            let first = &rows.groups[members[0]];
+            let builder = configured(args, &first.lower, &first.upper);
+            let populations: Vec<Population<'_>> = members
+                .iter()
+                .map(|&at| Population {
+                    counts: &rows.groups[at].counts,
+                    stream: rows.groups[at].stream(),
+                })
+                .collect();
+            let mut failed: Vec<(usize, UngroupError)> = Vec::new();
+            let done = builder.estimate_each(&populations, |i, one| match one {
+                Ok(estimate) => all.found.push(found(args, members[i], &estimate)),
+                Err(error) => failed.push((members[i], error)),
+            });
+            if let Err(error) = done {
+                if refused::is_common(&error) {
+                    return Err(refused::common(&error));
+                }
+                failed.extend(members.iter().map(|&at| (at, error.clone())));
+            }
+            let told = failed
+                .into_iter()
+                .map(|(at, error)| (at, refused::of(rows, &rows.groups[at], &error)));
+            all.failed.extend(told);
+        }
+        all.found.sort_by_key(|found| found.group);
+        all.failed.sort_by_key(|(group, _)| *group);
+        Ok(all)
+    }
+
+    /// The failures, or nothing.
+    ///
+    /// # Errors
+    /// Where a population failed.
+    pub fn whole(&self) -> Result<(), Problems> {
+        let mut problems = Problems::default();
+        for (_, problem) in &self.failed {
+            problems.push(problem.clone());
+        }
+        problems.or(())
+    }
+}
+
+/// Groups of the same bands, in the order of their first.
+fn batches(groups: &[Group]) -> Vec<Vec<usize>> {
+    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
+    let mut out: Vec<Vec<usize>> = Vec::new();
+    for (at, group) in groups.iter().enumerate() {
+        let edges = group.lower.iter().chain(&group.upper);
+        let key = edges.map(|x| x.to_bits()).collect();
+        let batch = *places.entry(key).or_insert_with(|| {
+            out.push(Vec::new());
+            out.len() - 1
+        });
+        out[batch].push(at);
+    }
+    out
+}
+
+/// The builder with what is said of it on the command line.
+fn configured<'a>(args: &Ungroup, lower: &'a [f64], upper: &'a [f64]) -> Builder<'a> {
+    let mut out = Builder::new(lower, upper)
+        .log(args.log)
+        .sampled(args.sampled)
+        .level(args.level)
+        .seed(args.seed);
+    if let Some(first) = args.first {
+        out = out.first(first);
+    }
+    if let Some(last) = args.last {
+        out = out.last(last);
+    }
+    if let Some(tail) = args.tail {
+        out = out.tail(tail);
+    }
+    if let Some(step) = args.step {
+        out = out.step(step);
+    }
+    if !args.edges.is_empty() {
+        out = out.edges(&args.edges);
+    }
+    out
+}
+
+fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
+    let mut answers = vec![
+        ("median", estimate.quantile(0.5)),
+        ("mean", estimate.mean_value()),
+    ];
+    if args.log {
+        answers.push(("10 %", estimate.quantile(0.1)));
+        answers.push(("90 %", estimate.quantile(0.9)));
+        answers.extend(estimate.gini().map(|gini| ("Gini", gini)));
+        let top = estimate.top_share(0.1);
+        answers.extend(top.map(|top| ("share of the top tenth", top)));
+    }
+    let drawn = usize::from(args.draws.unwrap_or(0));
+    let draws = match drawn {
+        0 => Vec::new(),
+        n => {
+            let draws = estimate.draws(n);
+            (0..n).map(|k| draws.col_as_slice(k).to_vec()).collect()
+        }
+    };
+    Found {
+        group,
+        edges: estimate.edges().to_vec(),
+        numbers: [
+            estimate.mean(),
+            estimate.sd(),
+            estimate.lower(),
+            estimate.median(),
+            estimate.upper(),
+        ],
+        draws,
+        answers,
+        tail: estimate.tail(),
+        warnings: estimate
+            .warnings()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        effective: estimate.effective(),
+        effective_settings: estimate.effective_settings(),
+    }
+}
+
+/// The table: one row per step of every population.
+pub fn csv(header: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(header)?;
+    for found in &all.found {
+        let name = &rows.groups[found.group].name;
+        for (step, (from, to)) in found.edges.iter().enumerate() {
+            let numbers = found.numbers.iter().map(|column| column[step]);
+            let drawn = found.draws.iter().map(|draw| draw[step]);
+            let numbers = [*from, *to].into_iter().chain(numbers).chain(drawn);
+            let cells = name.iter().cloned().chain(numbers.map(exact));
+            table.write_record(cells)?;
+        }
+    }
+    Ok(table.into_inner().map_err(|error| error.into_error())?)
+}

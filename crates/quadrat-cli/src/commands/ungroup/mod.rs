@@ -1,0 +1,152 @@
+//! `quadrat ungroup`: counts in bands become counts in single years, or other steps.
+
+mod edges;
+mod figure;
+mod found;
+mod refused;
+mod rows;
+mod said;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::{print, replacing};
+use crate::args::Ungroup;
+use crate::diagnostic::{Paint, Problem, Problems};
+use crate::engine::draw_name;
+use crate::output::{Staged, writable};
+use crate::prediction_csv::COLUMNS;
+use found::All;
+use rows::Rows;
+
+/// The most numbers that are written.
+const MOST_NUMBERS: usize = 20_000_000;
+/// The most steps that a population can have.
+const MOST_STEPS: usize = 600;
+/// Ages that an open band may reach.
+const OLDEST: f64 = 110.0;
+
+/// Runs the command.
+pub fn run(args: &Ungroup) -> Result<()> {
+    let rows = Rows::read(args)?;
+    let header = header(args)?;
+    outputs(args)?;
+    bounded(args, &rows)?;
+    let all = All::new(args, &rows)?;
+    if all.found.is_empty() {
+        return Ok(all.whole()?);
+    }
+    let mut staged = Staged::new();
+    if let Some(output) = &args.output {
+        staged.bytes(output, &found::csv(&header, &rows, &all)?)?;
+    }
+    if let Some(plot) = &args.plot {
+        staged.bytes(plot, &figure::figure(plot, args, &rows, &all)?)?;
+    }
+    let written = staged.finish()?;
+    told(args, &rows, &all, &written)?;
+    // What was ungrouped is written; the exit status tells of the rest.
+    Ok(all.whole()?)
+}
+
+fn told(args: &Ungroup, rows: &Rows, all: &All, written: &[PathBuf]) -> Result<()> {
+    if args.json {
+        return print(&said::json(args, rows, all)?);
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    let mut text = said::summary(args, rows, all, paint);
+    for path in written {
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    print(&text)
+}
+
+/// The header of the table.
+fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
+    // Without a column of upper edges there is no name to give back.
+    let upper = args
+        .upper
+        .clone()
+        .unwrap_or_else(|| match args.lower.as_str() {
+            "to" => "until".to_owned(),
+            _ => "to".to_owned(),
+        });
+    let mut header: Vec<String> = args.by.clone();
+    header.extend([args.lower.clone(), upper]);
+    header.extend(COLUMNS.map(str::to_owned));
+    header.extend((1..=args.draws.unwrap_or(0)).map(|draw| draw_name(usize::from(draw))));
+    let twice = (1..header.len()).find(|&i| header[..i].contains(&header[i]));
+    match twice {
+        None => Ok(header),
+        Some(i) => {
+            let message = format!("the table would have two columns named `{}`", header[i]);
+            let remedy = "rename that column in the table that is read, or name it once";
+            Err(Problem::new(message).remedy(remedy).into())
+        }
+    }
+}
+
+/// Checks the files that will be written.
+fn outputs(args: &Ungroup) -> Result<(), Problems> {
+    let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
+    let mut problems = Problems::default();
+    for output in replacing(&[args.table.as_path()], &outputs) {
+        let message = format!("the output `{}` would replace the table", output.display());
+        problems.push(Problem::new(message).remedy("choose another file"));
+    }
+    if let [first, second] = outputs.as_slice()
+        && first == second
+    {
+        let message = format!("`{}` is asked for twice", first.display());
+        problems.push(Problem::new(message).remedy("give -o and --plot files of their own"));
+    }
+    problems.or(())?;
+    writable(&outputs)
+}
+
+/// Refuses more numbers than a table can hold, before anything is computed.
+fn bounded(args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
+    let steps = rows.groups.iter().map(|group| steps(args, group)).max();
+    let steps = steps.unwrap_or(0);
+    let draws = 5 + usize::from(args.draws.unwrap_or(0));
+    let numbers = rows.groups.len() * steps * draws;
+    if numbers <= MOST_NUMBERS {
+        return Ok(());
+    }
+    let message = format!(
+        "{} populations with {draws} numbers for each step may be {numbers} numbers, and at most {MOST_NUMBERS} are written",
+        rows.groups.len()
+    );
+    let remedy = "ask for fewer --draws, for --edges, or divide the table";
+    Err(Problem::new(message).remedy(remedy).into())
+}
+
+/// About how many steps a population will have.
+fn steps(args: &Ungroup, group: &rows::Group) -> usize {
+    if !args.edges.is_empty() {
+        return args.edges.len() - 1;
+    }
+    if args.log && args.step.is_none() {
+        return 5 * group.rows.len();
+    }
+    let finite = || {
+        group
+            .lower
+            .iter()
+            .chain(&group.upper)
+            .filter(|x| x.is_finite())
+    };
+    let most = finite().copied().fold(f64::NEG_INFINITY, f64::max);
+    let first = finite().copied().fold(f64::INFINITY, f64::min);
+    let last = args.last.unwrap_or(most.max(OLDEST));
+    let count = (last - first) / args.step.unwrap_or(1.0);
+    match count.is_finite() {
+        true => (count.max(1.0) as usize).min(MOST_STEPS),
+        false => MOST_STEPS,
+    }
+}

@@ -1,0 +1,123 @@
+//! Refusals of the library, with the places of their rows and the flags that mend them.
+
+use quadrat::ungroup::UngroupError;
+
+use super::rows::{Group, Part, Rows};
+use crate::diagnostic::{Problem, Problems};
+
+/// Whether an error is about what was asked, not about one population.
+pub fn is_common(error: &UngroupError) -> bool {
+    use UngroupError as E;
+    matches!(error, E::Setting { .. } | E::TooFine { .. } | E::ParetoAxis)
+}
+
+/// A refusal of what was asked.
+pub fn common(error: &UngroupError) -> Problems {
+    let remedy = match error {
+        UngroupError::TooFine { .. } => "give a wider --step, or --edges",
+        UngroupError::ParetoAxis => "add --log",
+        _ => "change --first, --last, --tail, --step, --edges, --sampled or --level",
+    };
+    Problem::new(error.to_string()).remedy(remedy).into()
+}
+
+/// A refusal of one population.
+pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
+    let of = match group.name.is_empty() {
+        true => String::new(),
+        false => format!("`{}`: ", group.words()),
+    };
+    let at = |band: usize, part: Part, fact: String, remedy: &str| {
+        Problem::new(format!("{of}{fact}"))
+            .at(rows.place(group, band, part))
+            .remedy(remedy)
+    };
+    let last = group.rows.len() - 1;
+    let address = |band: usize| rows.address(group, band);
+    match *error {
+        UngroupError::Edge { row, .. } => {
+            let fact = "the band is open on both sides, or its edge is too large".to_owned();
+            at(row, Part::Lower, fact, "give an edge on one side at least")
+        }
+        UngroupError::Band { row, lower, upper } => {
+            let fact = format!("the band begins at {lower} and ends at {upper}");
+            at(
+                row,
+                Part::Upper,
+                fact,
+                "it must end above its beginning; the age 7 is 7 and 8",
+            )
+        }
+        UngroupError::OpenWithin { row, other, .. } => {
+            let fact = format!("an open band, and beyond it that of {}", address(other));
+            at(
+                row,
+                Part::Lower,
+                fact,
+                "only the outermost bands may be open: leave totals out, and name populations with --by",
+            )
+        }
+        UngroupError::Gap {
+            row,
+            other,
+            from,
+            to,
+        } => {
+            let before = address(row);
+            let fact = format!("nothing is told from {from}, where {before} ends, to {to}");
+            let remedy = "bands must adjoin: the ages 0-4 are 0 and 5, where the next band begins; add the band that is missing, with 0 where nobody is in it";
+            at(other, Part::Lower, fact, remedy)
+        }
+        UngroupError::Overlap {
+            row,
+            other,
+            from,
+            to,
+        } => {
+            let fact = format!(
+                "the band overlaps that of {} from {from} to {to}",
+                address(row)
+            );
+            at(
+                other,
+                Part::Lower,
+                fact,
+                "everybody is in one band: leave totals out, and name populations with --by",
+            )
+        }
+        UngroupError::Count { row, value } => {
+            let fact = format!("the count is {value}; it must be finite, zero or more");
+            at(row, Part::Count, fact, "mend the cell")
+        }
+        UngroupError::NoLogarithm { row, lower } => {
+            let fact = format!("the band begins at {lower}, and a logarithmic axis at zero");
+            at(row, Part::Lower, fact, "leave --log out, or begin at 0")
+        }
+        UngroupError::Open { edge } => {
+            let fact = format!(
+                "the last band is open above {edge}, and nothing says how it falls off or where it ends"
+            );
+            at(
+                last,
+                Part::Lower,
+                fact,
+                "give --tail (gompertz for ages, pareto with --log for money, exponential=SLOPE) and --last, or close the band",
+            )
+        }
+        UngroupError::OpenBelow { edge } => {
+            let fact = format!("the first band is open below {edge}");
+            at(0, Part::Upper, fact, "say with --first where it begins")
+        }
+        ref other => {
+            let remedy = match other {
+                UngroupError::TooFew { .. } => {
+                    "give two bands at least, and name populations with --by"
+                }
+                UngroupError::TooMany { .. } => "join bands, or name populations with --by",
+                UngroupError::Nothing => "leave the population out",
+                _ => "look at the rows of the table",
+            };
+            at(0, Part::Count, other.to_string(), remedy)
+        }
+    }
+}

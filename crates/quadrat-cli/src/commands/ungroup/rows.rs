@@ -1,0 +1,220 @@
+//! The bands of `quadrat ungroup`, from a table.
+
+use std::collections::HashMap;
+
+use super::edges;
+use crate::args::Ungroup;
+use crate::diagnostic::{Place, Problem, Problems};
+use crate::numbers::count;
+use crate::table::{Reading, Table};
+
+/// More populations than this are refused.
+const MOST: usize = 20_000;
+/// Bad edges that are listed one by one.
+const LISTED: usize = 5;
+
+/// One population.
+#[derive(Debug)]
+pub struct Group {
+    /// Cells of the columns that name it; none of the only one.
+    pub name: Vec<String>,
+    /// Its rows of the table, by ascending lower edges.
+    pub rows: Vec<usize>,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub counts: Vec<f64>,
+}
+
+impl Group {
+    /// Its name in words.
+    pub fn words(&self) -> String {
+        crate::terminal::clean(&self.name.join(", "))
+    }
+
+    /// The stream of its random numbers: it depends on nothing but its name.
+    pub fn stream(&self) -> u64 {
+        // Fowler, Noll and Vo's hash, 64 bits, 1a.
+        let bytes = self.name.iter().flat_map(|cell| cell.bytes().chain([0]));
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+}
+
+/// All populations, in the order of their first rows.
+#[derive(Debug)]
+pub struct Rows {
+    table: Table,
+    lower: usize,
+    upper: Option<usize>,
+    count: usize,
+    pub groups: Vec<Group>,
+}
+
+impl Rows {
+    /// Reads the columns that are asked for.
+    ///
+    /// # Errors
+    /// Columns and cells that cannot be used.
+    pub fn read(args: &Ungroup) -> Result<Self, Problems> {
+        let table = Table::open(&args.table, &args.table).map_err(|mut problems| {
+            // Here a path is relative to where the command runs, as everywhere in a shell.
+            for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
+                if remedy.starts_with("paths are relative") {
+                    *remedy = "give the path of a table".to_owned();
+                }
+            }
+            problems
+        })?;
+        let mut problems = Problems::default();
+        let mut named = |name: &str| match table.named(name) {
+            Ok(at) => at,
+            Err(problem) => {
+                problems.push(problem);
+                0
+            }
+        };
+        let (lower, counted) = (named(&args.lower), named(&args.count));
+        let upper = args.upper.as_deref().map(&mut named);
+        let by: Vec<usize> = args.by.iter().map(|name| named(name)).collect();
+        problems.or(())?;
+        let mut out = Self {
+            lower,
+            upper,
+            count: counted,
+            groups: Vec::new(),
+            table,
+        };
+        let bands = out.bands()?;
+        let read = out.table.cells(&[(counted, Reading::Number)])?;
+        let counts: Vec<f64> = read.into_iter().flatten().map(|(value, _)| value).collect();
+        out.groups = out.grouped(&by, &bands, &counts)?;
+        Ok(out)
+    }
+
+    /// Both ends of every row.
+    fn bands(&self) -> Result<Vec<(f64, f64)>, Problems> {
+        let lower = self.table.texts(self.lower)?;
+        let upper = self.upper.map(|at| self.table.texts(at)).transpose()?;
+        let (mut bands, mut problems, mut bad) = (Vec::new(), Problems::default(), 0);
+        for (row, from) in lower.iter().enumerate() {
+            let to = upper.as_ref().map(|cells| cells[row].as_str());
+            match edges::ends(from, to) {
+                Ok(ends) => bands.push(ends),
+                Err((is_upper, fact)) => {
+                    bad += 1;
+                    let at = self.upper.filter(|_| is_upper).unwrap_or(self.lower);
+                    if bad <= LISTED {
+                        problems.push(
+                            Problem::new(fact)
+                                .at(self.table.place(row, at))
+                                .remedy("write plain numbers; an open band is `90+` or an empty upper edge, `<15` or an empty lower one; the ages 0-4 are 0 and 5"),
+                        );
+                    }
+                }
+            }
+        }
+        if bad > LISTED {
+            let rest = count(bad - LISTED, "more row");
+            problems.push(Problem::new(format!("{rest} without usable edges")).tally());
+        }
+        problems.or(bands)
+    }
+
+    fn grouped(
+        &self,
+        by: &[usize],
+        bands: &[(f64, f64)],
+        counts: &[f64],
+    ) -> Result<Vec<Group>, Problems> {
+        let columns = by.iter().map(|&at| self.table.texts(at));
+        let columns: Vec<Vec<String>> = columns.collect::<Result<_, _>>()?;
+        let (mut places, mut groups): (HashMap<Vec<String>, usize>, Vec<Group>) =
+            Default::default();
+        for row in 0..bands.len() {
+            let name: Vec<String> = columns.iter().map(|cells| cells[row].clone()).collect();
+            if let Some(empty) = name.iter().position(String::is_empty) {
+                return Err(Problem::new("the population of a row is empty")
+                    .at(self.table.place(row, by[empty]))
+                    .remedy("name it, or delete the row")
+                    .into());
+            }
+            let at = *places.entry(name.clone()).or_insert_with(|| {
+                groups.push(Group {
+                    name,
+                    rows: Vec::new(),
+                    lower: Vec::new(),
+                    upper: Vec::new(),
+                    counts: Vec::new(),
+                });
+                groups.len() - 1
+            });
+            groups[at].rows.push(row);
+        }
+        if groups.len() > MOST {
+            let message = format!("there are {}", count(groups.len(), "population"));
+            let remedy = format!("name at most {MOST}, or divide the table");
+            return Err(Problem::new(message)
+                .at(self.table.whole())
+                .remedy(remedy)
+                .into());
+        }
+        for group in &mut groups {
+            group
+                .rows
+                .sort_by(|a, b| bands[*a].0.total_cmp(&bands[*b].0));
+            group.lower = group.rows.iter().map(|&row| bands[row].0).collect();
+            group.upper = group.rows.iter().map(|&row| bands[row].1).collect();
+            group.counts = group.rows.iter().map(|&row| counts[row]).collect();
+            self.closed(group)?;
+        }
+        Ok(groups)
+    }
+
+    /// Without a column of upper edges bands end where the next begins.
+    fn closed(&self, group: &mut Group) -> Result<(), Problems> {
+        for i in 0..group.rows.len() {
+            if !group.upper[i].is_nan() {
+                continue;
+            }
+            let next = group.lower.get(i + 1).copied();
+            if next == Some(group.lower[i]) {
+                let message = format!("two bands begin at {}", group.lower[i]);
+                return Err(Problem::new(message)
+                    .at(self.table.place(group.rows[i + 1], self.lower))
+                    .remedy("name the column of the upper edges with --upper, and those that name populations with --by")
+                    .into());
+            }
+            group.upper[i] = next.unwrap_or(f64::INFINITY);
+        }
+        Ok(())
+    }
+
+    /// Where a band of a group stands.
+    pub fn place(&self, group: &Group, band: usize, part: Part) -> Place {
+        let column = match part {
+            Part::Lower => self.lower,
+            Part::Upper => self.upper.unwrap_or(self.lower),
+            Part::Count => self.count,
+        };
+        self.table.place(group.rows[band], column)
+    }
+
+    /// The line of a band.
+    pub fn address(&self, group: &Group, band: usize) -> String {
+        self.table.row_address(group.rows[band])
+    }
+
+    /// How many rows the table has.
+    pub fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.rows.len()).sum()
+    }
+}
+
+/// A cell of a band.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    Lower,
+    Upper,
+    Count,
+}

@@ -1,0 +1,194 @@
+//! What `quadrat ungroup` says: numbers for people, JSON for programs.
+
+use anyhow::Result;
+use quadrat::ungroup::{Answer, Tail, five_year_ratio, myers, whipple};
+use serde_json::{Map, Value, json};
+
+use super::found::{All, Found};
+use super::rows::{Group, Rows};
+use crate::args::Ungroup;
+use crate::diagnostic::Paint;
+use crate::numbers::{beside, coordinate, count, human, percent};
+
+/// Populations that are told one by one.
+const TOLD: usize = 20;
+
+fn interval(answer: &Answer) -> String {
+    let sd = (answer.upper - answer.lower) / 4.0;
+    let [value, lower, upper] = [answer.value, answer.lower, answer.upper].map(|x| beside(x, sd));
+    format!("{value}  ({lower} to {upper})")
+}
+
+/// How the last band falls off, in words.
+fn tail(found: &Found) -> Option<String> {
+    let (tail, edge, end) = found.tail?;
+    let how = match tail {
+        Tail::Gompertz => "as ages do (Gompertz)".to_owned(),
+        Tail::Pareto => "as incomes do (Pareto)".to_owned(),
+        Tail::Exponential { rate } => format!("exponentially by {rate} per unit"),
+        _ => "as was asked".to_owned(),
+    };
+    let [edge, end] = [edge, end].map(coordinate);
+    Some(format!(
+        "above {edge} counts fall {how}, up to {end} (--tail, --last)"
+    ))
+}
+
+/// Heaping indices where bands tell them.
+fn heaping(group: &Group) -> Vec<(&'static str, f64)> {
+    let ages = (0..group.rows.len())
+        .take_while(|&i| group.lower[i] == i as f64 && group.upper[i] == (i + 1) as f64);
+    let years: Vec<f64> = ages.map(|i| group.counts[i]).collect();
+    let mut edges = group.lower.clone();
+    edges.extend(group.upper.last().copied());
+    let told = [
+        ("Whipple's index", whipple(&years)),
+        ("Myers' index", myers(&years)),
+        (
+            "ratio of five-year bands",
+            five_year_ratio(&edges, &group.counts),
+        ),
+    ];
+    told.into_iter()
+        .filter_map(|(name, index)| Some((name, index?)))
+        .collect()
+}
+
+/// Warnings of all populations; those of several with their names, and the same words once.
+pub fn warnings(rows: &Rows, all: &All) -> Vec<String> {
+    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
+    for found in &all.found {
+        let name = rows.groups[found.group].words();
+        for warning in &found.warnings {
+            match seen.iter_mut().find(|(words, _)| words == warning) {
+                Some((_, names)) => names.push(name.clone()),
+                None => seen.push((warning.clone(), vec![name.clone()])),
+            }
+        }
+    }
+    let told = |(words, names): (String, Vec<String>)| match (names.len(), names[0].as_str()) {
+        (1, "") => words,
+        (1, name) => format!("`{name}`: {words}"),
+        (n, name) => format!("`{name}` and {}: {words}", count(n - 1, "other")),
+    };
+    seen.into_iter().map(told).collect()
+}
+
+/// Sentences for people and pages.
+pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
+    let Some(first) = all.found.first() else {
+        return Vec::new();
+    };
+    let level = percent(args.level);
+    let people: f64 = all
+        .found
+        .iter()
+        .flat_map(|f| &rows.groups[f.group].counts)
+        .sum();
+    let mut out = vec![format!(
+        "{} of `{}` ({} in all) in {}: {} with {level} intervals",
+        count(rows.len(), "band"),
+        crate::terminal::clean(&args.count),
+        human(people),
+        match args.by.is_empty() {
+            true => "one population".to_owned(),
+            false => count(all.found.len(), "population"),
+        },
+        count(all.found.iter().map(|f| f.edges.len()).sum(), "step"),
+    )];
+    out.extend(tail(first));
+    out
+}
+
+/// The summary for a terminal.
+pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
+    let mut out = sentences(args, rows, all).join("\n");
+    out.push('\n');
+    if let ([found], true) = (all.found.as_slice(), args.by.is_empty()) {
+        for (name, answer) in &found.answers {
+            out.push_str(&format!("{name:<8}  {}\n", interval(answer)));
+        }
+        for (name, index) in heaping(&rows.groups[found.group]) {
+            out.push_str(&format!("{name}  {}\n", human(index)));
+        }
+    } else {
+        for found in all.found.iter().take(TOLD) {
+            let told = found.answers.iter().take(2);
+            let told = told.map(|(name, answer)| format!("{name} {}", interval(answer)));
+            let told: Vec<String> = told.collect();
+            let name = rows.groups[found.group].words();
+            out.push_str(&format!("{name}: {}\n", told.join(", ")));
+        }
+        if all.found.len() > TOLD {
+            let rest = count(all.found.len() - TOLD, "more population");
+            out.push_str(&format!("and {rest}\n"));
+        }
+    }
+    for warning in warnings(rows, all) {
+        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
+    }
+    out
+}
+
+fn as_json(answer: &Answer) -> Value {
+    json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
+}
+
+/// Everything as JSON.
+pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
+    let named = |group: usize| -> Map<String, Value> {
+        let names = args.by.iter().cloned().zip(&rows.groups[group].name);
+        names.map(|(column, cell)| (column, json!(cell))).collect()
+    };
+    let one = |found: &Found| {
+        let group = &rows.groups[found.group];
+        let answers = found.answers.iter().map(|(name, answer)| {
+            let key = match *name {
+                "10 %" => "quantile_10",
+                "90 %" => "quantile_90",
+                "Gini" => "gini",
+                "share of the top tenth" => "top_tenth_share",
+                other => other,
+            };
+            (key.to_owned(), as_json(answer))
+        });
+        let heaping = heaping(group).into_iter().map(|(name, index)| {
+            let key = match name {
+                "Whipple's index" => "whipple",
+                "Myers' index" => "myers",
+                _ => "five_year_ratio",
+            };
+            (key.to_owned(), json!(index))
+        });
+        let [mean, sd, lower, median, upper] = &found.numbers;
+        // Infinity is no number of JSON: an open step has no end.
+        let end = |x: f64| Some(x).filter(|x| x.is_finite());
+        json!({
+            "by": named(found.group),
+            "total": group.counts.iter().sum::<f64>(),
+            "bands": group.rows.len(),
+            "answers": answers.collect::<Map<String, Value>>(),
+            "heaping": heaping.collect::<Map<String, Value>>(),
+            "tail": tail(found),
+            "from": found.edges.iter().map(|e| e.0).collect::<Vec<f64>>(),
+            "to": found.edges.iter().map(|e| end(e.1)).collect::<Vec<Option<f64>>>(),
+            "mean": mean,
+            "sd": sd,
+            "lower": lower,
+            "median": median,
+            "upper": upper,
+            "effective": found.effective,
+            "effective_settings": found.effective_settings,
+            "warnings": found.warnings,
+        })
+    };
+    let failed = |(group, problem): &(usize, crate::diagnostic::Problem)| json!({ "by": named(*group), "error": problem.message });
+    let value = json!({
+        "count": args.count,
+        "level": args.level,
+        "populations": all.found.iter().map(one).collect::<Vec<Value>>(),
+        "failed": all.failed.iter().map(failed).collect::<Vec<Value>>(),
+        "warnings": warnings(rows, all),
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+}

@@ -1,0 +1,132 @@
+//! What draws say of the whole population: quantiles, means, inequality.
+
+use super::estimate::Estimate;
+use super::weighted;
+
+/// A number with an interval of the level of the estimate: the median of the posterior, which one
+/// long tail does not draw away.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// The posterior median.
+    pub value: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+impl Estimate {
+    /// A quantile of the population, such as its median age (`0.5`).
+    ///
+    /// # Panics
+    /// Unless `0 <= share <= 1`.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Answer {
+        assert!((0.0..=1.0).contains(&share), "a share, not {share}");
+        self.of_draws(|masses| {
+            let wanted = share * masses.iter().sum::<f64>();
+            let mut sum = 0.0;
+            for (i, mass) in masses.iter().enumerate() {
+                if sum + mass >= wanted && *mass > 0.0 {
+                    let cell = self.cells.cell(i);
+                    return self.axis.within(cell, (wanted - sum) / mass);
+                }
+                sum += mass;
+            }
+            self.cells.edges[masses.len()]
+        })
+    }
+
+    /// The mean, such as the mean age or income.
+    #[must_use]
+    pub fn mean_value(&self) -> Answer {
+        let middles = self.middles();
+        self.of_draws(|masses| {
+            let total: f64 = masses.iter().sum();
+            let sum: f64 = masses.iter().zip(&middles).map(|(m, x)| m * x).sum();
+            sum / total
+        })
+    }
+
+    /// The Gini coefficient of amounts that are not negative: 0 where all have the same. None where
+    /// amounts may be negative.
+    #[must_use]
+    pub fn gini(&self) -> Option<Answer> {
+        let middles = self.middles();
+        (self.cells.edges[0] >= 0.0).then(|| {
+            self.of_draws(|masses| {
+                let (mut people, mut amount, mut area) = (0.0, 0.0, 0.0);
+                for (mass, x) in masses.iter().zip(&middles) {
+                    let before = amount;
+                    amount += mass * x;
+                    area += mass * (before + amount);
+                    people += mass;
+                }
+                1.0 - area / (people * amount)
+            })
+        })
+    }
+
+    /// The part of the whole amount that the richest share of the population has. None where
+    /// amounts may be negative.
+    ///
+    /// # Panics
+    /// Unless `0 <= share <= 1`.
+    #[must_use]
+    pub fn top_share(&self, share: f64) -> Option<Answer> {
+        assert!((0.0..=1.0).contains(&share), "a share, not {share}");
+        let middles = self.middles();
+        (self.cells.edges[0] >= 0.0).then(|| {
+            self.of_draws(|masses| {
+                let mut left = share * masses.iter().sum::<f64>();
+                let (mut rich, mut amount) = (0.0, 0.0);
+                for (i, (mass, x)) in masses.iter().zip(&middles).enumerate().rev() {
+                    amount += mass * x;
+                    if left >= *mass {
+                        rich += mass * x;
+                    } else if left > 0.0 {
+                        // The upper part of the cell.
+                        let (from, to) = self.cells.cell(i);
+                        let cut = self.axis.within((from, to), 1.0 - left / mass);
+                        rich += left * self.axis.mean((cut, to));
+                    }
+                    left = (left - mass).max(0.0);
+                }
+                rich / amount
+            })
+        })
+    }
+
+    /// How many lie between two places; within cells they are spread evenly along the axis.
+    #[must_use]
+    pub fn between(&self, from: f64, to: f64) -> Answer {
+        let u = |x: f64| self.axis.forward(x.clamp(self.cells.edges[0], self.last()));
+        let (from, to) = (u(from), u(to));
+        let cells = 0..self.cells.len();
+        let parts: Vec<f64> = cells
+            .map(|i| {
+                let (a, b) = self.cells.cell(i);
+                let (a, b) = (u(a), u(b));
+                ((to.min(b) - from.max(a)) / (b - a)).clamp(0.0, 1.0)
+            })
+            .collect();
+        self.of_draws(|masses| masses.iter().zip(&parts).map(|(m, part)| m * part).sum())
+    }
+
+    fn last(&self) -> f64 {
+        self.cells.edges[self.cells.len()]
+    }
+
+    /// Means of the values within cells.
+    fn middles(&self) -> Vec<f64> {
+        let cells = 0..self.cells.len();
+        cells.map(|i| self.axis.mean(self.cells.cell(i))).collect()
+    }
+
+    /// A number of every draw.
+    fn of_draws(&self, number: impl Fn(&[f64]) -> f64) -> Answer {
+        let draws = 0..self.masses.ncols();
+        let values: Vec<f64> = draws.map(|d| number(self.masses.col_as_slice(d))).collect();
+        weighted::answer(&values, &self.weights, self.level)
+    }
+}

@@ -1,0 +1,223 @@
+//! Draws of the curve for many populations in the same bands.
+//!
+//! Hyperparameters are averaged over by settings of the prior: the covariance of the cells depends
+//! on the setting alone, so that it is made and factorised once for all populations. Every
+//! population then takes each setting as often as its evidence there says (Laplace's method), and a
+//! draw that meets its totals carries the weight that makes up for what Laplace's method missed.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use super::error::UngroupError;
+use super::prior::{self, Setting, Term};
+use crate::inference::pooled::{Drawn, Known, NodePrior, Pools, evened};
+use crate::linalg::Mat;
+
+/// What all populations share.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The cells of every band, by their widths on the axis.
+    pub pools: Pools,
+    /// Middles of the cells on the axis.
+    pub places: Vec<f64>,
+    /// Mean of the level.
+    pub level: f64,
+    pub terms: Vec<Term>,
+    pub settings: Vec<Setting>,
+    /// Where the search for modes begins.
+    pub central: Setting,
+    /// How many draws.
+    pub draws: usize,
+    pub seed: u64,
+}
+
+/// What is known of one population: log averages of its bands, and its stream of random numbers.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub logs: Vec<f64>,
+    pub stream: u64,
+}
+
+/// Weighted draws of one population.
+#[derive(Debug)]
+pub(super) struct Sample {
+    /// The log density of every cell, shape `[cells, draws]`.
+    pub values: Mat<f64>,
+    /// Weights, which sum to one.
+    pub weights: Vec<f64>,
+    /// How many draws of equal weight say as much, over how many there are.
+    pub effective: f64,
+    /// The same of settings, in numbers.
+    pub settings: f64,
+    /// Draws that could not be moved to their totals.
+    pub lost: usize,
+}
+
+/// Draws of one population at one setting.
+type Block = (usize, Vec<Option<Drawn>>);
+
+impl Task {
+    /// Draws of every population; why not, where there are none.
+    pub fn run(&self, targets: &[Target]) -> Vec<Result<Sample, UngroupError>> {
+        let starts = self.starts(targets);
+        let evidence = self.evidence(targets, &starts);
+        let wanted: Vec<Vec<usize>> = (0..targets.len())
+            .map(|p| allocated(&evidence, p, self.draws.div_ceil(2)))
+            .collect();
+        let used: Vec<usize> = (0..self.settings.len())
+            .filter(|&s| wanted.iter().any(|w| w[s] > 0))
+            .collect();
+        let blocks: Vec<Vec<Block>> = used
+            .par_iter()
+            .map(|&s| self.blocks(s, targets, &starts, &wanted))
+            .collect();
+        let mut of: Vec<Vec<Vec<Option<Drawn>>>> = targets.iter().map(|_| Vec::new()).collect();
+        for (p, drawn) in blocks.into_iter().flatten() {
+            of[p].push(drawn);
+        }
+        let each = of.into_iter().zip(wanted);
+        each.map(|(drawn, wanted)| self.gathered(drawn, &wanted))
+            .collect()
+    }
+
+    fn prior(&self, setting: &Setting) -> NodePrior {
+        prior::prior(setting, &self.places, self.level, &self.terms)
+    }
+
+    /// Modes in the middle of the prior; the prior's mean where there is none.
+    fn starts(&self, targets: &[Target]) -> Vec<Vec<f64>> {
+        let prior = self.prior(&self.central);
+        let one = |target: &Target| {
+            let found = Known::find(&self.pools, &target.logs, &prior, &prior.mean);
+            match found {
+                Ok(Some(known)) => known.values,
+                _ => prior.mean.clone(),
+            }
+        };
+        targets.par_iter().map(one).collect()
+    }
+
+    /// Log evidence, by settings and populations; minus infinity where no mode is found.
+    fn evidence(&self, targets: &[Target], starts: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let at = |setting: &Setting| {
+            let prior = self.prior(setting);
+            let one = |(target, start): (&Target, &Vec<f64>)| match Known::find(
+                &self.pools,
+                &target.logs,
+                &prior,
+                start,
+            ) {
+                Ok(Some(known)) => known.log_evidence,
+                _ => f64::NEG_INFINITY,
+            };
+            targets.iter().zip(starts).map(one).collect()
+        };
+        self.settings.par_iter().map(at).collect()
+    }
+
+    /// Draws of the populations that take a setting.
+    fn blocks(
+        &self,
+        s: usize,
+        targets: &[Target],
+        starts: &[Vec<f64>],
+        wanted: &[Vec<usize>],
+    ) -> Vec<Block> {
+        let prior = self.prior(&self.settings[s]);
+        let Ok(root) = prior.root() else {
+            return Vec::new();
+        };
+        let takers = (0..targets.len()).filter(|&p| wanted[p][s] > 0);
+        let one = |p: usize| {
+            let (target, pairs) = (&targets[p], wanted[p][s]);
+            let known = Known::find(&self.pools, &target.logs, &prior, &starts[p]);
+            let drawn = match known {
+                Ok(Some(known)) => {
+                    let normals = self.normals(target.stream, s, pairs);
+                    let (root, normals) = (root.as_ref(), normals.as_ref());
+                    known.draws(&self.pools, &target.logs, &prior, root, normals)
+                }
+                _ => vec![None; 2 * pairs],
+            };
+            (p, drawn)
+        };
+        takers.map(one).collect()
+    }
+
+    /// Standard normals in pairs of opposites, shape `[cells, 2 pairs]`.
+    fn normals(&self, stream: u64, setting: usize, pairs: usize) -> Mat<f64> {
+        let mut random = random(self.seed, stream, 1 + setting as u64);
+        let mut out = Mat::zeros(self.places.len(), 2 * pairs);
+        for pair in 0..pairs {
+            for i in 0..self.places.len() {
+                let x: f64 = StandardNormal.sample(&mut random);
+                out[(i, 2 * pair)] = x;
+                out[(i, 2 * pair + 1)] = -x;
+            }
+        }
+        out
+    }
+
+    fn gathered(
+        &self,
+        blocks: Vec<Vec<Option<Drawn>>>,
+        wanted: &[usize],
+    ) -> Result<Sample, UngroupError> {
+        let refused = |reason: &str| UngroupError::NoCurve {
+            reason: reason.to_owned(),
+        };
+        let drawn: Vec<Option<Drawn>> = blocks.into_iter().flatten().collect();
+        let all = drawn.len();
+        if all == 0 {
+            return Err(refused("no setting of the roughness has a mode"));
+        }
+        let kept: Vec<Drawn> = drawn.into_iter().flatten().collect();
+        let logs: Vec<f64> = kept.iter().map(|d| d.log_weight).collect();
+        let (weights, effective) =
+            evened(&logs).ok_or_else(|| refused("no draw could be moved to the totals"))?;
+        let total: f64 = wanted.iter().map(|&n| n as f64).sum();
+        let squares: f64 = wanted.iter().map(|&n| (n as f64 / total).powi(2)).sum();
+        Ok(Sample {
+            values: Mat::from_fn(self.places.len(), kept.len(), |i, d| kept[d].values[i]),
+            weights,
+            effective: effective * kept.len() as f64 / all as f64,
+            settings: 1.0 / squares,
+            lost: all - kept.len(),
+        })
+    }
+}
+
+/// How many pairs of draws a population takes of every setting: in proportion to its evidence, by
+/// systematic sampling.
+fn allocated(evidence: &[Vec<f64>], population: usize, pairs: usize) -> Vec<usize> {
+    let logs = evidence.iter().map(|at| at[population]);
+    let most = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    if !most.is_finite() {
+        return vec![0; evidence.len()];
+    }
+    let weights: Vec<f64> = logs.map(|log| (log - most).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let (mut sum, mut taken) = (0.0, 0);
+    let one = |w: f64| {
+        sum += w;
+        let upto = (pairs as f64 * sum / total + 0.5).floor() as usize;
+        let own = upto.min(pairs) - taken;
+        taken = upto.min(pairs);
+        own
+    };
+    weights.into_iter().map(one).collect()
+}
+
+/// Random numbers of a population, for one purpose.
+pub(super) fn random(seed: u64, stream: u64, purpose: u64) -> ChaCha8Rng {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    // Streams that differ in one bit are as good as others.
+    random.set_stream(
+        stream
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add(purpose),
+    );
+    random
+}
