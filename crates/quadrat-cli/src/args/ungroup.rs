@@ -23,6 +23,13 @@ pub struct Ungroup {
     /// Column of the counts
     #[arg(long, value_name = "COLUMN")]
     pub count: String,
+    /// Column of the exposure: people or person-years, in the same bands. Then `--count` are events
+    /// such as deaths or births, whole numbers, and rates are told
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["log", "sampled"])]
+    pub exposure: Option<String>,
+    /// File for a life table of the rates, with intervals; needs --exposure
+    #[arg(long, value_name = "OUT.csv", requires = "exposure")]
+    pub life_table: Option<PathBuf>,
     /// Columns that name the population of each row: one for each of their combinations
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
     pub by: Vec<String>,

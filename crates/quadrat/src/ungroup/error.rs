@@ -109,6 +109,28 @@ pub enum UngroupError {
         /// The count.
         value: f64,
     },
+    /// Events where nobody was exposed.
+    #[error(
+        "row {row} (counted from 0) has {events} events and an exposure of {exposure}: events need somebody to whom they happen"
+    )]
+    NoExposure {
+        /// Row, counted from 0.
+        row: usize,
+        /// Its events.
+        events: f64,
+        /// Its exposure.
+        exposure: f64,
+    },
+    /// Events that are no whole numbers.
+    #[error(
+        "row {row} (counted from 0) has {value} events; rates are learned from whole numbers of events"
+    )]
+    Events {
+        /// Row, counted from 0.
+        row: usize,
+        /// Its events.
+        value: f64,
+    },
     /// Nothing was counted.
     #[error("all counts are zero: there is nothing to be ungrouped")]
     Nothing,

@@ -231,23 +231,19 @@ impl Estimate {
         })
     }
 
-    /// Draws by their weights, systematically, in an order that does not tell their settings.
-    fn chosen(&self, count: usize) -> Vec<usize> {
-        let (mut sum, mut at) = (self.weights[0], 0);
-        let mut out: Vec<usize> = (0..count)
-            .map(|k| {
-                let upto = (k as f64 + 0.5) / count as f64;
-                while sum < upto && at + 1 < self.weights.len() {
-                    at += 1;
-                    sum += self.weights[at];
-                }
-                at
-            })
-            .collect();
-        // Every 7th, or another number that has no factor in common with the count.
-        let apart = (7..).find(|step| gcd(*step, count) == 1).unwrap_or(1);
-        out = (0..count).map(|k| out[k * apart % count]).collect();
+    /// Means of the cells.
+    pub(super) fn average(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.cells.len()];
+        for (draw, w) in self.weights.iter().enumerate() {
+            let own = self.masses.col_as_slice(draw);
+            out.iter_mut().zip(own).for_each(|(sum, n)| *sum += w * n);
+        }
         out
+    }
+
+    /// Draws by their weights: see [`weighted::chosen`].
+    pub(super) fn chosen(&self, count: usize) -> Vec<usize> {
+        weighted::chosen(&self.weights, count)
     }
 
     /// How the curve falls off in the last band, where that begins, and where it ends; none where
@@ -275,8 +271,4 @@ impl Estimate {
     pub fn effective_settings(&self) -> f64 {
         self.settings
     }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -191,7 +191,7 @@ impl Task {
 
 /// How many pairs of draws a population takes of every setting: in proportion to its evidence, by
 /// systematic sampling.
-fn allocated(evidence: &[Vec<f64>], population: usize, pairs: usize) -> Vec<usize> {
+pub(super) fn allocated(evidence: &[Vec<f64>], population: usize, pairs: usize) -> Vec<usize> {
     let logs = evidence.iter().map(|at| at[population]);
     let most = logs.clone().fold(f64::NEG_INFINITY, f64::max);
     if !most.is_finite() {

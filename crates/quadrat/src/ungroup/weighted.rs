@@ -63,6 +63,30 @@ pub(super) fn answer(values: &[f64], weights: &[f64], level: f64) -> Answer {
     }
 }
 
+/// Which draws stand for all, by their weights, systematically, in an order that does not tell their
+/// settings.
+pub(super) fn chosen(weights: &[f64], count: usize) -> Vec<usize> {
+    let (mut sum, mut at) = (weights[0], 0);
+    let by_weight: Vec<usize> = (0..count)
+        .map(|k| {
+            let upto = (k as f64 + 0.5) / count as f64;
+            while sum < upto && at + 1 < weights.len() {
+                at += 1;
+                sum += weights[at];
+            }
+            at
+        })
+        .collect();
+    // Steps far apart, of a length that has no factor in common with the count.
+    let apart = (count / 3 + 7..).find(|step| gcd(*step, count) == 1);
+    let apart = apart.unwrap_or(1);
+    (0..count).map(|k| by_weight[k * apart % count]).collect()
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// Quantiles in ascending order.
 fn quantiles<const N: usize>(values: &[f64], weights: &[f64], wanted: [f64; N]) -> [f64; N] {
     let mut order: Vec<(f64, f64)> = values
@@ -100,6 +124,18 @@ fn quantiles<const N: usize>(values: &[f64], weights: &[f64], wanted: [f64; N]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn draws_are_chosen_as_often_as_they_weigh() {
+        for count in [1, 2, 3, 10, 100] {
+            let mut all = chosen(&[0.25, 0.0, 0.75], count);
+            all.sort_unstable();
+            let heavy = all.iter().filter(|at| **at == 2).count();
+            assert!(all.iter().all(|at| *at != 1) && all.len() == count);
+            // Within one of its share.
+            assert!((heavy as f64 - 0.75 * count as f64).abs() <= 1.0, "{count}");
+        }
+    }
 
     #[test]
     fn weights_stand_for_repeated_draws() {

@@ -18,11 +18,16 @@ pub fn figure(path: &Path, args: &Ungroup, rows: &Rows, all: &All) -> Result<Vec
     let panels: Vec<Panel> = panels
         .map(|found| panel(args, &rows.groups[found.group], found))
         .collect();
-    let mut caption = format!(
-        "Bars are the bands; the line is the mean per unit of {}, in steps, with its {} interval. Every draw adds up to the bands.",
-        args.lower,
-        percent(args.level)
-    );
+    let level = percent(args.level);
+    let mut caption = match &args.exposure {
+        None => format!(
+            "Bars are the bands; the line is the mean per unit of {}, in steps, with its {level} interval. Every draw adds up to the bands.",
+            args.lower
+        ),
+        Some(exposure) => format!(
+            "Level lines are events over {exposure} of the bands; the curve is the mean of the rates, in steps, with its {level} interval."
+        ),
+    };
     if all.found.len() > DRAWN {
         caption.push_str(&format!(
             " The first {DRAWN} of {} populations are drawn.",
@@ -51,7 +56,11 @@ fn panel(args: &Ungroup, group: &Group, found: &Found) -> Panel {
         .filter(|&i| found.edges[i].1.is_finite())
         .collect();
     let per_unit = |column: &[f64]| -> Vec<f64> {
-        let one = |&i: &usize| column[i] / (found.edges[i].1 - found.edges[i].0);
+        let width = |i: usize| match args.exposure {
+            None => found.edges[i].1 - found.edges[i].0,
+            Some(_) => 1.0,
+        };
+        let one = |&i: &usize| column[i] / width(i);
         cells.iter().map(one).collect()
     };
     let [mean, _, lower, _, upper] = &found.numbers;
@@ -60,11 +69,24 @@ fn panel(args: &Ungroup, group: &Group, found: &Found) -> Panel {
     let bars = (0..group.rows.len()).filter_map(|b| {
         let (from, to) = (group.lower[b].max(first), group.upper[b].min(last));
         let is_whole = group.upper[b].is_finite() || to > from;
-        (is_whole && to > from).then(|| Observed::total(from, to, group.counts[b]))
+        let (count, exposure) = (group.counts[b], group.exposure.as_ref().map(|e| e[b]));
+        (is_whole && to > from && exposure != Some(0.0)).then(|| match exposure {
+            None => Observed::total(from, to, count),
+            Some(exposure) => Observed::Level {
+                x0: from,
+                x1: to,
+                y: count / exposure,
+                label: String::new(),
+            },
+        })
     });
+    let y = match args.exposure {
+        None => format!("{} per unit of {}", args.count, args.lower),
+        Some(_) => format!("Rate of {}", args.count),
+    };
     Panel {
         title: group.words(),
-        y: Axis::new(format!("{} per unit of {}", args.count, args.lower)),
+        y: Axis::new(y),
         observed: bars.collect(),
         predicted: vec![Predicted {
             label: "Steps".to_owned(),

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use quadrat::ungroup::{Answer, Estimate, Population, Tail, Ungroup as Builder, UngroupError};
+use quadrat::ungroup::{
+    Answer, Column, Estimate, LifeTable, Population, Rates, Tail, Ungroup as Builder, UngroupError,
+};
 
 use super::refused;
 use super::rows::{Group, Rows};
@@ -27,9 +29,10 @@ pub struct Found {
     /// Numbers of the whole population, with their names.
     pub answers: Vec<(&'static str, Answer)>,
     pub tail: Option<(Tail, f64, f64)>,
+    pub life: Option<LifeTable>,
     pub warnings: Vec<String>,
     pub effective: f64,
-    pub effective_settings: f64,
+    pub effective_settings: Option<f64>,
 }
 
 /// All populations.
@@ -51,6 +54,10 @@ impl All {
             found: Vec::new(),
             failed: Vec::new(),
         };
+        if args.exposure.is_some() {
+            all.rates(args, rows)?;
+            return Ok(all);
+        }
         for members in batches(&rows.groups) {
             let first = &rows.groups[members[0]];
             let builder = configured(args, &first.lower, &first.upper);
@@ -80,6 +87,23 @@ impl All {
         all.found.sort_by_key(|found| found.group);
         all.failed.sort_by_key(|(group, _)| *group);
         Ok(all)
+    }
+
+    /// Rates of every population, one after the other: each takes all threads.
+    fn rates(&mut self, args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
+        for (at, group) in rows.groups.iter().enumerate() {
+            let people = Population {
+                counts: group.exposure.as_deref().unwrap_or(&[]),
+                stream: group.stream(),
+            };
+            let builder = configured(args, &group.lower, &group.upper);
+            match builder.rates_of(&group.counts, people) {
+                Ok(rates) => self.found.push(found_rates(args, at, &rates)),
+                Err(error) if refused::is_common(&error) => return Err(refused::common(&error)),
+                Err(error) => self.failed.push((at, refused::of(rows, group, &error))),
+            }
+        }
+        Ok(())
     }
 
     /// The failures, or nothing.
@@ -169,14 +193,80 @@ fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
         draws,
         answers,
         tail: estimate.tail(),
+        life: None,
         warnings: estimate
             .warnings()
             .iter()
             .map(ToString::to_string)
             .collect(),
         effective: estimate.effective(),
-        effective_settings: estimate.effective_settings(),
+        effective_settings: Some(estimate.effective_settings()),
     }
+}
+
+fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
+    let life = args.life_table.as_ref().map(|_| rates.life_table());
+    let born = |life: &LifeTable| Answer {
+        value: life.e.value[0],
+        lower: life.e.lower[0],
+        upper: life.e.upper[0],
+    };
+    let answers = match &life {
+        Some(life) => vec![("life expectancy", born(life))],
+        None => vec![("sum of the rates", rates.sum())],
+    };
+    let drawn = usize::from(args.draws.unwrap_or(0));
+    let draws = match drawn {
+        0 => Vec::new(),
+        n => {
+            let draws = rates.draws(n);
+            (0..n).map(|k| draws.col_as_slice(k).to_vec()).collect()
+        }
+    };
+    Found {
+        group,
+        edges: rates.edges().to_vec(),
+        numbers: [
+            rates.mean(),
+            rates.sd(),
+            rates.lower(),
+            rates.median(),
+            rates.upper(),
+        ],
+        draws,
+        answers,
+        tail: rates.tail(),
+        life,
+        warnings: rates.warnings().iter().map(ToString::to_string).collect(),
+        effective: rates.effective(),
+        effective_settings: None,
+    }
+}
+
+/// Columns of a life table, each of which has two ends besides.
+pub const LIFE: [&str; 5] = ["qx", "lx", "dx", "Lx", "ex"];
+
+/// The life tables: one row per step of every population.
+pub fn life_csv(edges: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let columns = LIFE.iter().flat_map(|name| {
+        let ends = ["_lower", "_upper"].map(|end| format!("{name}{end}"));
+        [(*name).to_owned()].into_iter().chain(ends)
+    });
+    table.write_record(edges.iter().cloned().chain(columns))?;
+    for found in &all.found {
+        let Some(life) = &found.life else { continue };
+        let name = &rows.groups[found.group].name;
+        for (step, (from, to)) in life.edges.iter().enumerate() {
+            let told = [&life.q, &life.l, &life.d, &life.years, &life.e];
+            let told = told.into_iter().flat_map(|column: &Column| {
+                [column.value[step], column.lower[step], column.upper[step]]
+            });
+            let numbers = [*from, *to].into_iter().chain(told).map(exact);
+            table.write_record(name.iter().cloned().chain(numbers))?;
+        }
+    }
+    Ok(table.into_inner().map_err(|error| error.into_error())?)
 }
 
 /// The table: one row per step of every population.

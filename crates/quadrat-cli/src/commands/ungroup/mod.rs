@@ -42,6 +42,10 @@ pub fn run(args: &Ungroup) -> Result<()> {
     if let Some(output) = &args.output {
         staged.bytes(output, &found::csv(&header, &rows, &all)?)?;
     }
+    if let Some(life) = &args.life_table {
+        let edges = &header[..args.by.len() + 2];
+        staged.bytes(life, &found::life_csv(edges, &rows, &all)?)?;
+    }
     if let Some(plot) = &args.plot {
         staged.bytes(plot, &figure::figure(plot, args, &rows, &all)?)?;
     }
@@ -93,17 +97,23 @@ fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
 
 /// Checks the files that will be written.
 fn outputs(args: &Ungroup) -> Result<(), Problems> {
-    let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
+    let outputs: Vec<PathBuf> = args
+        .output
+        .iter()
+        .chain(&args.plot)
+        .chain(&args.life_table)
+        .cloned()
+        .collect();
     let mut problems = Problems::default();
     for output in replacing(&[args.table.as_path()], &outputs) {
         let message = format!("the output `{}` would replace the table", output.display());
         problems.push(Problem::new(message).remedy("choose another file"));
     }
-    if let [first, second] = outputs.as_slice()
-        && first == second
-    {
-        let message = format!("`{}` is asked for twice", first.display());
-        problems.push(Problem::new(message).remedy("give -o and --plot files of their own"));
+    let twice = (1..outputs.len()).find(|&i| outputs[..i].contains(&outputs[i]));
+    if let Some(i) = twice {
+        let message = format!("`{}` is asked for twice", outputs[i].display());
+        let remedy = "give -o, --plot and --life-table files of their own";
+        problems.push(Problem::new(message).remedy(remedy));
     }
     problems.or(())?;
     writable(&outputs)

@@ -89,6 +89,18 @@ pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
             let fact = format!("the count is {value}; it must be finite, zero or more");
             at(row, Part::Count, fact, "mend the cell")
         }
+        UngroupError::NoExposure { row, events, .. } => {
+            let fact = format!("{events} events and an exposure of 0");
+            let remedy =
+                "events need somebody to whom they happen: mend the exposure, or join bands";
+            at(row, Part::Exposure, fact, remedy)
+        }
+        UngroupError::Events { row, value } => {
+            let fact = format!("{value} events are no whole number");
+            let remedy =
+                "give how many events there were; what they are divided by goes to --exposure";
+            at(row, Part::Count, fact, remedy)
+        }
         UngroupError::NoLogarithm { row, lower } => {
             let fact = format!("the band begins at {lower}, and a logarithmic axis at zero");
             at(row, Part::Lower, fact, "leave --log out, or begin at 0")

@@ -23,6 +23,8 @@ pub struct Group {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     pub counts: Vec<f64>,
+    /// Exposures of the same bands; none where counts are ungrouped.
+    pub exposure: Option<Vec<f64>>,
 }
 
 impl Group {
@@ -48,6 +50,7 @@ pub struct Rows {
     lower: usize,
     upper: Option<usize>,
     count: usize,
+    exposure: Option<usize>,
     pub groups: Vec<Group>,
 }
 
@@ -76,20 +79,42 @@ impl Rows {
         };
         let (lower, counted) = (named(&args.lower), named(&args.count));
         let upper = args.upper.as_deref().map(&mut named);
+        let exposure = args.exposure.as_deref().map(&mut named);
         let by: Vec<usize> = args.by.iter().map(|name| named(name)).collect();
         problems.or(())?;
         let mut out = Self {
             lower,
             upper,
             count: counted,
+            exposure,
             groups: Vec::new(),
             table,
         };
         let bands = out.bands()?;
         let read = out.table.cells(&[(counted, Reading::Number)])?;
         let counts: Vec<f64> = read.into_iter().flatten().map(|(value, _)| value).collect();
-        out.groups = out.grouped(&by, &bands, &counts)?;
+        let exposure = out.exposures()?;
+        out.groups = out.grouped(&by, &bands, &counts, exposure.as_deref())?;
         Ok(out)
+    }
+
+    /// The exposure of every row.
+    fn exposures(&self) -> Result<Option<Vec<f64>>, Problems> {
+        let Some(at) = self.exposure else {
+            return Ok(None);
+        };
+        let read = self.table.cells(&[(at, Reading::Number)])?;
+        let exposure: Vec<f64> = read.into_iter().flatten().map(|(value, _)| value).collect();
+        match exposure.iter().position(|x| *x < 0.0) {
+            None => Ok(Some(exposure)),
+            Some(row) => Err(Problem::new(format!(
+                "the exposure is {}; it must be zero or more",
+                exposure[row]
+            ))
+            .at(self.table.place(row, at))
+            .remedy("mend the cell")
+            .into()),
+        }
     }
 
     /// Both ends of every row.
@@ -126,6 +151,7 @@ impl Rows {
         by: &[usize],
         bands: &[(f64, f64)],
         counts: &[f64],
+        exposure: Option<&[f64]>,
     ) -> Result<Vec<Group>, Problems> {
         let columns = by.iter().map(|&at| self.table.texts(at));
         let columns: Vec<Vec<String>> = columns.collect::<Result<_, _>>()?;
@@ -146,6 +172,7 @@ impl Rows {
                     lower: Vec::new(),
                     upper: Vec::new(),
                     counts: Vec::new(),
+                    exposure: None,
                 });
                 groups.len() - 1
             });
@@ -166,6 +193,8 @@ impl Rows {
             group.lower = group.rows.iter().map(|&row| bands[row].0).collect();
             group.upper = group.rows.iter().map(|&row| bands[row].1).collect();
             group.counts = group.rows.iter().map(|&row| counts[row]).collect();
+            let own = |all: &[f64]| group.rows.iter().map(|&row| all[row]).collect();
+            group.exposure = exposure.map(own);
             self.closed(group)?;
         }
         Ok(groups)
@@ -196,6 +225,7 @@ impl Rows {
             Part::Lower => self.lower,
             Part::Upper => self.upper.unwrap_or(self.lower),
             Part::Count => self.count,
+            Part::Exposure => self.exposure.unwrap_or(self.count),
         };
         self.table.place(group.rows[band], column)
     }
@@ -217,4 +247,5 @@ pub enum Part {
     Lower,
     Upper,
     Count,
+    Exposure,
 }

@@ -80,6 +80,10 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         return Vec::new();
     };
     let level = percent(args.level);
+    let what = match args.exposure {
+        Some(_) => "rate",
+        None => "step",
+    };
     let people: f64 = all
         .found
         .iter()
@@ -94,7 +98,7 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
             true => "one population".to_owned(),
             false => count(all.found.len(), "population"),
         },
-        count(all.found.iter().map(|f| f.edges.len()).sum(), "step"),
+        count(all.found.iter().map(|f| f.edges.len()).sum(), what),
     )];
     out.extend(tail(first));
     out
@@ -148,6 +152,8 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
                 "90 %" => "quantile_90",
                 "Gini" => "gini",
                 "share of the top tenth" => "top_tenth_share",
+                "life expectancy" => "life_expectancy",
+                "sum of the rates" => "sum_of_rates",
                 other => other,
             };
             (key.to_owned(), as_json(answer))

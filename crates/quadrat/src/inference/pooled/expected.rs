@@ -72,7 +72,7 @@ pub fn condition_pooled(
         pools,
         rows: &rows,
     };
-    let lift = lift(problem, (&mode, pools, &rows), theta, options.draws);
+    let lift = lift(problem, (&mode, pools, &rows), theta, options.draws, SEED);
     let state = match &lift {
         None => search.converge()?,
         // The draws answer.
@@ -108,13 +108,25 @@ pub fn draw_pooled(
     theta: &[f64],
     options: &PooledOptions,
 ) -> Option<Lift> {
+    draw_pooled_from(problem, pools, theta, options, SEED)
+}
+
+/// As [`draw_pooled`], from another seed: for draws that are put beside others.
+pub(crate) fn draw_pooled_from(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &PooledOptions,
+    seed: u64,
+) -> Option<Lift> {
     if options.draws.count == 0 {
         return None;
     }
     let mode = find_mode(problem, pools, theta, options).and_then(Mode::converged);
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
-    lift(problem, (&mode.ok()?, pools, &rows), theta, options.draws)
+    let seen = (&mode.ok()?, pools, &rows);
+    lift(problem, seen, theta, options.draws, seed)
 }
 
 fn lift(
@@ -122,12 +134,13 @@ fn lift(
     (mode, pools, rows): (&Mode, &Pools, &Rows<'_>),
     theta: &[f64],
     draws: Draws,
+    seed: u64,
 ) -> Option<Lift> {
     if draws.count == 0 {
         return None;
     }
     let (mean, prior) = (problem.prior_mean(), problem.parted(theta));
-    Lift::new(mode, pools, rows, mean, prior, draws, SEED)
+    Lift::new(mode, pools, rows, mean, prior, draws, seed)
 }
 
 pub(super) struct Search<'a> {

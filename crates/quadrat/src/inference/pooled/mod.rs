@@ -62,6 +62,7 @@ mod tests;
 mod total;
 mod totals;
 
+pub(crate) use expected::draw_pooled_from;
 pub use expected::{condition_pooled, draw_pooled};
 pub use lift::{Lift, Ready};
 pub use mode::{Draws, Mode, PooledOptions, find_mode};

@@ -2,6 +2,7 @@
 
 use crate::linalg::{Mat, MatRef};
 use crate::link::{Link, QuasiMean};
+use crate::special::elementary;
 
 /// Rows as shares of nodes: `z_r = link^-1(sum_i p_ri link(f_i))`.
 ///
@@ -111,6 +112,30 @@ impl Pools {
         (0..self.rows()).map(one).collect()
     }
 
+    /// `z` of every row and the entries of `J`, without what [`Self::means`] tells besides; nothing
+    /// is allocated where all rows are behind `exp`.
+    pub(in crate::inference) fn average(&self, f: &[f64], out: &mut Averages) {
+        out.z.clear();
+        out.slopes.clear();
+        out.slopes.extend(self.node.iter().map(|&i| f[i]));
+        for row in 0..self.rows() {
+            let entries = self.entries(row);
+            let (shares, values) = (&self.share[entries.clone()], &mut out.slopes[entries]);
+            out.z.push(match (self.link[row], &*values) {
+                (_, &[one]) => {
+                    values[0] = 1.0;
+                    one
+                }
+                (Link::Exp, _) => log_average(shares, values),
+                (link, _) => {
+                    let mean = QuasiMean::new(link, shares, values);
+                    values.copy_from_slice(&mean.slopes);
+                    mean.value
+                }
+            });
+        }
+    }
+
     /// The entries of `J`, row by row.
     pub(in crate::inference) fn slopes(&self, means: &[QuasiMean]) -> Slopes {
         Slopes(
@@ -120,6 +145,25 @@ impl Pools {
                 .collect(),
         )
     }
+}
+
+/// `log sum_i p_i e^{f_i}`; `values` are `f` before and the slopes behind.
+fn log_average(shares: &[f64], values: &mut [f64]) -> f64 {
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut total = 0.0;
+    for (p, f) in shares.iter().zip(&mut *values) {
+        *f = p * elementary::exp(*f - most);
+        total += *f;
+    }
+    values.iter_mut().for_each(|j| *j /= total);
+    most + elementary::log(total)
+}
+
+/// `z` of every row, and the entries of `J` in the order of the pools.
+#[derive(Debug, Clone, Default)]
+pub(in crate::inference) struct Averages {
+    pub z: Vec<f64>,
+    pub slopes: Vec<f64>,
 }
 
 /// The entries of `J`, in the order of the pools.
@@ -135,13 +179,9 @@ impl Slopes {
 
     /// `J x`, length `rows`.
     pub fn gather(&self, pools: &Pools, x: &[f64]) -> Vec<f64> {
-        let one = |row: usize| {
-            pools
-                .entries(row)
-                .map(|e| self.0[e] * x[pools.node[e]])
-                .sum()
-        };
-        (0..pools.rows()).map(one).collect()
+        let mut out = vec![0.0; pools.rows()];
+        gathered(&self.0, pools, x, &mut out);
+        out
     }
 
     /// `J' a`, length `nodes`.
@@ -173,15 +213,7 @@ impl Slopes {
 
     /// `J X`, shape `[rows, X.ncols()]`, of `X` with as many rows as there are nodes.
     pub fn rows(&self, pools: &Pools, x: MatRef<'_, f64>) -> Mat<f64> {
-        let mut out = Mat::zeros(pools.rows(), x.ncols());
-        for column in 0..x.ncols() {
-            let from = x.col(column);
-            for row in 0..pools.rows() {
-                let entries = pools.entries(row);
-                out[(row, column)] = entries.map(|e| self.0[e] * from[pools.node[e]]).sum();
-            }
-        }
-        out
+        rows_of(&self.0, pools, x)
     }
 
     /// `J' X`, shape `[nodes, X.ncols()]`.
@@ -195,5 +227,35 @@ impl Slopes {
             }
         }
         out
+    }
+}
+
+/// `J X` for the entries of `J`.
+pub(super) fn rows_of(slopes: &[f64], pools: &Pools, x: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(pools.rows(), x.ncols());
+    for column in 0..x.ncols() {
+        let from = x.col(column);
+        let to = out.col_as_slice_mut(column);
+        match from.try_as_col_major() {
+            Some(from) => gathered(slopes, pools, from.as_slice(), to),
+            None => {
+                let from: Vec<f64> = from.iter().copied().collect();
+                gathered(slopes, pools, &from, to);
+            }
+        }
+    }
+    out
+}
+
+/// `J x`.
+fn gathered(slopes: &[f64], pools: &Pools, x: &[f64], out: &mut [f64]) {
+    for (row, out) in out.iter_mut().enumerate() {
+        let entries = pools.entries(row);
+        let nodes = pools.node[entries.clone()].iter();
+        *out = slopes[entries]
+            .iter()
+            .zip(nodes)
+            .map(|(j, &i)| j * x[i])
+            .sum();
     }
 }

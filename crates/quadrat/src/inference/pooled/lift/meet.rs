@@ -2,9 +2,9 @@
 
 use faer::linalg::solvers::{PartialPivLu, Solve};
 
-use crate::inference::pooled::pools::Pools;
+use crate::inference::pooled::pools::{Averages, Pools, rows_of};
 use crate::linalg::{Mat, MatRef, dot};
-use crate::link::{Link, QuasiMean};
+use crate::link::Link;
 
 /// Rows see their targets within this, in the units of the latent function.
 const TOLERANCE: f64 = 1e-9;
@@ -33,11 +33,11 @@ impl Meeting<'_> {
     /// `b`, and `log |det J(f) G|` there; none where no `b` was found.
     pub fn solve(&self, target: &[f64], start: Vec<f64>) -> Option<(Vec<f64>, f64)> {
         let mut by = start;
-        let (mut means, mut left) = self.left(&by, target);
+        let (mut here, mut there) = (At::default(), At::default());
+        self.look(&by, target, &mut here);
         for _ in 0..STEPS {
-            let slopes = self.pools.slopes(&means);
-            let jacobian = slopes.rows(self.pools, self.gain);
-            let most = left.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            let jacobian = rows_of(&here.seen.slopes, self.pools, self.gain);
+            let most = here.left.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
             if most.is_nan() {
                 return None;
             }
@@ -45,19 +45,22 @@ impl Meeting<'_> {
             if most <= TOLERANCE {
                 return Some((by, log_det(&solver)));
             }
-            let right = Mat::from_fn(left.len(), 1, |i, _| left[i]);
+            let right = Mat::from_fn(here.left.len(), 1, |i, _| here.left[i]);
             let step = solver.solve(&right);
-            let size = (0..left.len()).fold(0.0, |most: f64, i| most.max(step[(i, 0)].abs()));
+            let step = step.col_as_slice(0);
+            let size = step.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
             if !size.is_finite() {
                 return None;
             }
             let mut part = (self.longest() / size).min(1.0);
             for halvings in 0.. {
-                let next: Vec<f64> = (0..by.len()).map(|i| by[i] + part * step[(i, 0)]).collect();
-                let (there, still) = self.left(&next, target);
+                let next: Vec<f64> = by.iter().zip(step).map(|(b, s)| b + part * s).collect();
+                self.look(&next, target, &mut there);
                 // Newton's step leads downhill: some part of it is nearer.
-                if dot(&still, &still) < dot(&left, &left) || halvings >= HALVINGS {
-                    (by, means, left) = (next, there, still);
+                let is_nearer = dot(&there.left, &there.left) < dot(&here.left, &here.left);
+                if is_nearer || halvings >= HALVINGS {
+                    by = next;
+                    std::mem::swap(&mut here, &mut there);
                     break;
                 }
                 part *= 0.5;
@@ -67,10 +70,12 @@ impl Meeting<'_> {
     }
 
     /// What rows see at `g + G b`, and what is missing of their targets.
-    fn left(&self, by: &[f64], target: &[f64]) -> (Vec<QuasiMean>, Vec<f64>) {
-        let means = self.pools.means(&self.moved(by));
-        let left = means.iter().zip(target).map(|(z, t)| t - z.value).collect();
-        (means, left)
+    fn look(&self, by: &[f64], target: &[f64], at: &mut At) {
+        self.move_to(by, &mut at.values);
+        self.pools.average(&at.values, &mut at.seen);
+        at.left.clear();
+        let missing = at.seen.z.iter().zip(target).map(|(z, t)| t - z);
+        at.left.extend(missing);
     }
 
     /// The longest step, in the units of the latent function.
@@ -84,15 +89,37 @@ impl Meeting<'_> {
 
     /// `g + G b`.
     pub fn moved(&self, by: &[f64]) -> Vec<f64> {
-        let mut out = self.from.to_vec();
-        for (row, b) in by.iter().enumerate() {
-            let along = self.gain.col(row);
-            for (x, g) in out.iter_mut().zip(along.iter()) {
-                *x += b * g;
-            }
-        }
+        let mut out = Vec::new();
+        self.move_to(by, &mut out);
         out
     }
+
+    fn move_to(&self, by: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(self.from);
+        for (row, b) in by.iter().enumerate() {
+            let along = self.gain.col(row);
+            match along.try_as_col_major() {
+                Some(along) => {
+                    let each = out.iter_mut().zip(along.as_slice());
+                    each.for_each(|(x, g)| *x += b * g);
+                }
+                None => {
+                    let each = out.iter_mut().zip(along.iter());
+                    each.for_each(|(x, g)| *x += b * g);
+                }
+            }
+        }
+    }
+}
+
+/// A place of the search.
+#[derive(Default)]
+struct At {
+    values: Vec<f64>,
+    seen: Averages,
+    /// What is missing of the targets.
+    left: Vec<f64>,
 }
 
 fn log_det(solver: &PartialPivLu<f64>) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::NodePrior;
 use crate::error::LinalgError;
-use crate::inference::pooled::pools::{Pools, Slopes};
+use crate::inference::pooled::pools::{Averages, Pools, Slopes};
 use crate::linalg::{Cholesky, Mat, dot};
 
 /// Steps at most; 3 to 15 are usual, some 50 where totals fall steeply.
@@ -12,8 +12,8 @@ const LONGEST: f64 = 2.0;
 /// After so many steps they are shortened by this factor: a search that goes to and fro ends.
 const PATIENCE: (usize, f64) = (30, 0.6);
 /// Steps end when no node moves by more than this. What is left of the evidence is of second order,
-/// and draws are weighed whatever place they are linearised at.
-const SETTLED: f64 = 1e-5;
+/// and weights of draws are exact whatever place they are linearised at and proposed by.
+const SETTLED: f64 = 1e-3;
 
 /// Nodes at their mode given their sums, and what draws need of it.
 #[derive(Debug, Clone)]
@@ -52,15 +52,16 @@ impl Known {
     ) -> Result<Option<Self>, LinalgError> {
         let mut values = start.to_vec();
         let mut damping = 1.0;
+        let mut seen_here = Averages::default();
         for step in 0..STEPS {
-            let means = pools.means(&values);
-            let slopes = pools.slopes(&means);
+            pools.average(&values, &mut seen_here);
+            let slopes = Slopes(seen_here.slopes.clone());
             let columns = slopes.columns(pools, prior.covariance.as_ref());
             let seen = Cholesky::factor_owned(slopes.rows(pools, columns.as_ref()))?;
             let away: Vec<f64> = values.iter().zip(&prior.mean).map(|(f, m)| f - m).collect();
             let mut right = slopes.gather(pools, &away);
-            for ((x, z), t) in right.iter_mut().zip(&means).zip(targets) {
-                *x += t - z.value;
+            for ((x, z), t) in right.iter_mut().zip(&seen_here.z).zip(targets) {
+                *x += t - z;
             }
             let dual = seen.solve(&right);
             let mut next = prior.mean.clone();
