@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every study in this folder, and every density, and compares what comes out with its `expected.json`.
+"""Runs every study in this folder, every density and every ungrouping, and compares what comes out with its `expected.json`.
 
 usage: check.py PROGRAM FOLDER      (results are left in FOLDER)
 
@@ -9,6 +9,8 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "rows"     of a prediction: the row `at` some columns has these values
   "density"  the `table` and the `arguments` of a density, words of its `warnings`, and what its JSON `has` (items of
              lists by their numbers); the fit.json of its study must have the same
+  "ungroup"  in place of a study: the `table` and the `arguments` of `quadrat ungroup`, how many `rows` it writes, what
+             its JSON `has`, and its `coverage`, as below
   "next"     what is to be measured next: the `arguments` behind the study, and what the JSON `has`
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
@@ -143,6 +145,30 @@ def density(program, folder, expected, out):
         yield "no table or report, or an empty one"
 
 
+def ungroup(program, folder, expected, out):
+    """Everything wrong with bands that were ungrouped."""
+    out.mkdir(parents=True, exist_ok=True)
+    arguments = [program, "ungroup", folder / expected["table"], "--json", *expected["arguments"], "-o", out / "steps.csv"]
+    run = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if run.returncode:
+        yield f"exit status {run.returncode}: {run.stderr}"
+        return
+    got = json.loads(run.stdout)
+    yield from differences(expected["has"], got, "ungroup")
+    told, words = got["warnings"], expected.get("warnings", [])
+    if len(told) != len(words) or not all(part in warning for part, warning in zip(words, told)):
+        yield f"the warnings are {told}, expected {words}"
+    rows = table(out / "steps.csv")
+    if len(rows) != expected["rows"]:
+        yield f"{len(rows)} rows, expected {expected['rows']}"
+    yield from numbers(rows, "steps.csv")
+    want = expected["coverage"]
+    truths = table(folder / want["truth"])
+    inside = covered(rows, truths, want)
+    if not want["at_least"] <= inside <= want["at_most"]:
+        yield f"{inside} of {len(truths)} truths inside, expected {want['at_least']} to {want['at_most']}"
+
+
 def measured_next(program, folder, expected):
     """Everything wrong with what is to be measured next; paths among the arguments are of the folder."""
     arguments = [program, "next", "study.toml", "--json", *expected["arguments"]]
@@ -158,6 +184,8 @@ def one(program, folder, out):
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     if "density" in expected:
         return list(density(program, folder, expected["density"], out))
+    if "ungroup" in expected:
+        return list(ungroup(program, folder, expected["ungroup"], out))
     found = list(check(program, folder, out))
     if "next" in expected:
         found.extend(measured_next(program, folder, expected["next"]))
