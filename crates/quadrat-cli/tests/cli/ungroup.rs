@@ -77,7 +77,7 @@ fn json_has_everything_and_edges_are_those_asked_for() {
     assert!((mean.iter().sum::<f64>() - 341_319.0).abs() < 1e-3);
     let median = one["answers"]["median"]["value"].as_f64().unwrap();
     // Between the ages that the bands allow.
-    assert!((38.0..40.0).contains(&median), "{median}");
+    assert!((37.0..38.5).contains(&median), "{median}");
     assert_eq!(value["failed"], serde_json::json!([]));
 }
 
@@ -113,7 +113,7 @@ fn populations_are_told_apart_and_one_that_fails_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let told = stderr(&output);
     assert!(told.contains("`south`: nothing is told from 30"), "{told}");
-    assert!(told.contains("t.csv:9:7"), "{told}");
+    assert!(told.contains("t.csv:10:7"), "{told}");
     assert!(
         stdout(&output).contains("1 population:"),
         "{}",
@@ -394,7 +394,7 @@ const BROKEN: &[Case] = &[
     (
         "from,to,people,r\n0,10,5,a\n10,20,6,\n",
         &["--by", "r"],
-        &["t.csv:3:7", "population of a row is empty"],
+        &["t.csv:3:9", "population of a row is empty"],
     ),
     (
         "from,to,people\n0,10,5\n10,20,6\n",
@@ -403,8 +403,8 @@ const BROKEN: &[Case] = &[
     ),
     (
         "from,to,people\n0,10,5\n10,20,6\n",
-        &["-o", "no/such/o.csv"],
-        &["no/such"],
+        &["-o", "t.csv/o.csv"],
+        &["t.csv"],
     ),
 ];
 

@@ -1,19 +1,8 @@
 //! What draws say of the whole population: quantiles, means, inequality.
 
+use super::answer::Answer;
 use super::estimate::Estimate;
 use super::weighted;
-
-/// A number with an interval of the level of the estimate: the median of the posterior, which one
-/// long tail does not draw away.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
-    /// The posterior median.
-    pub value: f64,
-    /// Lower end.
-    pub lower: f64,
-    /// Upper end.
-    pub upper: f64,
-}
 
 impl Estimate {
     /// A quantile of the population, such as its median age (`0.5`).

@@ -14,6 +14,9 @@ const PARTS: usize = 5;
 /// Edges nearer than this part of the axis are the same.
 const SAME: f64 = 1e-9;
 
+/// Edges of steps.
+type Steps = Vec<(f64, f64)>;
+
 /// What is to be told.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum Wanted {
@@ -98,10 +101,7 @@ impl Cells {
 }
 
 /// Edges of what is told.
-fn steps(
-    bands: &Bands,
-    wanted: &Wanted,
-) -> Result<(Vec<(f64, f64)>, Option<Warning>), UngroupError> {
+fn steps(bands: &Bands, wanted: &Wanted) -> Result<(Steps, Option<Warning>), UngroupError> {
     let n = bands.len();
     let (first, last) = (bands.edges[0], bands.edges[n]);
     let is_years = bands.edges.iter().all(|x| x.fract() == 0.0) && last - first <= YEARS;
@@ -119,11 +119,7 @@ fn steps(
     }
 }
 
-fn evenly(
-    first: f64,
-    last: f64,
-    step: f64,
-) -> Result<(Vec<(f64, f64)>, Option<Warning>), UngroupError> {
+fn evenly(first: f64, last: f64, step: f64) -> Result<(Steps, Option<Warning>), UngroupError> {
     let count = (last - first) / step;
     if count > MOST as f64 + 0.5 {
         return Err(UngroupError::TooFine {
@@ -179,11 +175,11 @@ fn between(bands: &Bands, edges: &[f64]) -> Result<Vec<(f64, f64)>, UngroupError
         return refused(value, "one of two at least".to_owned());
     }
     for (i, edge) in edges.iter().enumerate() {
-        if i > 0 && !(*edge > edges[i - 1]) {
+        if i > 0 && (edge.is_nan() || *edge <= edges[i - 1]) {
             return refused(*edge, format!("above the one before, {}", edges[i - 1]));
         }
         let is_end = *edge == f64::INFINITY && i + 1 == edges.len() && bands.is_open;
-        if !is_end && !(*edge >= first && *edge <= last) {
+        if !is_end && !(first..=last).contains(edge) {
             return refused(
                 *edge,
                 format!("from {first} to {last}, which the bands cover"),

@@ -1,6 +1,6 @@
 //! Life tables from rates of dying.
 
-use super::Answer;
+use super::answer::Answer;
 use super::weighted;
 use crate::linalg::Mat;
 

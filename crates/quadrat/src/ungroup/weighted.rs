@@ -1,6 +1,6 @@
 //! Means, sds and quantiles of weighted draws.
 
-use super::answers::Answer;
+use super::answer::Answer;
 
 /// What is told of one number.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -32,7 +32,6 @@ pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
             .at(rows.place(group, band, part))
             .remedy(remedy)
     };
-    let last = group.rows.len() - 1;
     let address = |band: usize| rows.address(group, band);
     match *error {
         UngroupError::Edge { row, .. } => {
@@ -85,6 +84,19 @@ pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
                 "everybody is in one band: leave totals out, and name populations with --by",
             )
         }
+        ref other => of_counts(rows, group, other, &of),
+    }
+}
+
+/// The same of what is not about two bands.
+fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Problem {
+    let at = |band: usize, part: Part, fact: String, remedy: &str| {
+        Problem::new(format!("{of}{fact}"))
+            .at(rows.place(group, band, part))
+            .remedy(remedy)
+    };
+    let last = group.rows.len() - 1;
+    match *error {
         UngroupError::Count { row, value } => {
             let fact = format!("the count is {value}; it must be finite, zero or more");
             at(row, Part::Count, fact, "mend the cell")

@@ -203,8 +203,15 @@ impl Slopes {
             for e in pools.entries(row) {
                 let j = self.0[e];
                 let from = k.col(pools.node[e]);
-                for (o, k) in column.iter_mut().zip(from.iter()) {
-                    *o += j * k;
+                match from.try_as_col_major() {
+                    Some(from) => {
+                        let each = column.iter_mut().zip(from.as_slice());
+                        each.for_each(|(o, k)| *o += j * k);
+                    }
+                    None => {
+                        let each = column.iter_mut().zip(from.iter());
+                        each.for_each(|(o, k)| *o += j * k);
+                    }
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Draws of nodes that meet their sums.
 
-use super::NodePrior;
 use super::mode::Known;
+use super::prior::NodePrior;
 use crate::inference::pooled::lift::meet::Meeting;
 use crate::inference::pooled::pools::Pools;
 use crate::linalg::{MatRef, dot, gemm};

@@ -1,6 +1,6 @@
 //! The mode of nodes whose sums are known.
 
-use super::NodePrior;
+use super::prior::NodePrior;
 use crate::error::LinalgError;
 use crate::inference::pooled::pools::{Averages, Pools, Slopes};
 use crate::linalg::{Cholesky, Mat, dot};

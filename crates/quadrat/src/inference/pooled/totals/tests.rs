@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::*;
 use crate::inference::pooled::Pools;
-use crate::linalg::dot;
+use crate::linalg::{Cholesky, Mat, dot};
 use crate::link::Link;
 
 /// Two rows of three nodes, with uneven weights.

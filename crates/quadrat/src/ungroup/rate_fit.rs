@@ -1,0 +1,251 @@
+//! Rates by single year from events and exposures in the same bands.
+//!
+//! The exposure is ungrouped first, by the same method as any count. Events of a band are Poisson
+//! with the mean `sum_i w_i e^{f_i}` over its cells, `w` the exposure there and `f` the log rate:
+//! events are not met exactly, they came by chance. Every setting of the hyperparameters that is
+//! used takes a draw of the exposure of its own, and draws are weighed by the evidence that they
+//! have together: what is not known of the exposure is in the rates.
+//!
+//! The log rate is a level, a line and two functions as in `prior.rs`, with the variance 0.5 of the
+//! smooth one, 0.005 of the rough one. Where the first band is the first year of life its rate has a
+//! level of its own: infants die at many times the rate of those who are one.
+
+use rand::Rng;
+use rayon::prelude::*;
+
+use super::bands::Bands;
+use super::builder::{Population, Ungroup};
+use super::error::{UngroupError, Warning};
+use super::estimate::Estimate;
+use super::fit::{allocated, random};
+use super::prior::{self, Setting};
+use super::rate_prior::{Task, is_infant, task};
+use super::rates::{Rates, of_step};
+use super::weighted;
+use crate::inference::pooled::{Draws, Mode, PooledOptions, draw_pooled_from, evened, find_mode};
+use crate::inference::sites::Parted;
+use crate::linalg::Mat;
+
+/// Settings that are averaged over.
+const SETTINGS: usize = 128;
+/// Variance of the smooth part of a log rate; the rough part has a hundredth.
+const VARIANCE: f64 = 0.5;
+const ROUGH: f64 = 0.01;
+/// Where nobody is, cells weigh alike.
+const NOBODY: f64 = 1e-200;
+/// The number of the stream of a population's normals.
+const NORMALS: u64 = 1 << 32;
+
+impl Ungroup<'_> {
+    /// Rates in steps from events and exposures in the bands, in their order.
+    ///
+    /// # Arguments
+    /// * `events` - whole numbers, such as deaths
+    /// * `exposure` - of whom: people, person-years
+    ///
+    /// # Errors
+    /// What is wrong with the bands, the counts or the settings; events without exposure.
+    ///
+    /// # Numerics
+    /// Some seconds for 100 cells.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::ungroup::Ungroup;
+    /// let from: Vec<f64> = (0..9).map(|b| 10.0 * f64::from(b)).collect();
+    /// let to: Vec<f64> = from.iter().map(|x| x + 10.0).collect();
+    /// let people = [9e4, 9e4, 9e4, 9e4, 8e4, 8e4, 7e4, 5e4, 2e4];
+    /// let deaths = [40.0, 30.0, 60.0, 90.0, 170.0, 400.0, 900.0, 1800.0, 2100.0];
+    /// let rates = Ungroup::new(&from, &to).draws(500).rates(&deaths, &people)?;
+    /// // In the middle of a band near the rate of the band.
+    /// assert!((rates.mean()[55] / 0.005 - 1.0).abs() < 0.2);
+    /// assert!(rates.lower()[55] < rates.upper()[55]);
+    /// # Ok::<(), quadrat::ungroup::UngroupError>(())
+    /// ```
+    pub fn rates(&self, events: &[f64], exposure: &[f64]) -> Result<Rates, UngroupError> {
+        self.rates_of(
+            events,
+            Population {
+                counts: exposure,
+                stream: 0,
+            },
+        )
+    }
+
+    /// The same of one of several populations: their draws are independent where streams differ.
+    ///
+    /// # Errors
+    /// As [`Self::rates`].
+    pub fn rates_of(
+        &self,
+        events: &[f64],
+        exposure: Population<'_>,
+    ) -> Result<Rates, UngroupError> {
+        let bands = Bands::new(self.lower, self.upper, &self.ends)?;
+        checked(events, exposure.counts)?;
+        let mut people = Err(UngroupError::Nothing);
+        let exposed = self.clone().expected();
+        exposed.estimate_each(&[exposure], |_, found| people = found)?;
+        let people = people?;
+        let events = bands.ordered(events)?;
+        let totals = bands.ordered(exposure.counts)?;
+        let cells = &people.cells;
+        let task = task(&bands, cells, &events, &totals);
+        let length =
+            bands.axis.forward(cells.edges[cells.len()]) - bands.axis.forward(cells.edges[0]);
+        let settings: Vec<Setting> = prior::settings(SETTINGS, VARIANCE, length, self.seed)
+            .into_iter()
+            // The rough part is told relative to the smooth one of counts.
+            .map(|[smooth, far, rough, near]| [smooth, far, ROUGH / 0.03 * rough, near])
+            .collect();
+        let drawn = self.drawn(&task, &people, &settings, exposure.stream)?;
+        self.told(&bands, &people, drawn)
+    }
+
+    /// Draws of log rates, with the number of their draw of the exposure and their log weights.
+    fn drawn(
+        &self,
+        task: &Task<'_>,
+        people: &Estimate,
+        settings: &[Setting],
+        stream: u64,
+    ) -> Result<Drawn, UngroupError> {
+        let average = people.average();
+        let options = PooledOptions::default();
+        let evidence = |setting: &Setting| -> Result<Vec<f64>, UngroupError> {
+            let (problem, pools) = task.problem(setting, &average)?;
+            let mode = find_mode(&problem, &pools, &[], &options).and_then(Mode::converged);
+            Ok(vec![
+                mode.map_or(f64::NEG_INFINITY, |mode| mode.log_evidence),
+            ])
+        };
+        let evidence: Vec<Vec<f64>> = settings
+            .par_iter()
+            .map(evidence)
+            .collect::<Result<_, _>>()?;
+        let wanted = allocated(&evidence, 0, self.draws.div_ceil(2));
+        let chosen = people.chosen(settings.len());
+        let one = |s: usize| -> Result<Option<AtSetting>, UngroupError> {
+            if wanted[s] == 0 {
+                return Ok(None);
+            }
+            let exposure = chosen[s];
+            let (problem, pools) =
+                task.problem(&settings[s], people.masses.col_as_slice(exposure))?;
+            let options = PooledOptions {
+                draws: Draws::kept(2 * wanted[s]),
+                ..PooledOptions::default()
+            };
+            let seed = random(self.seed, stream, NORMALS + s as u64).next_u64();
+            let Some(lift) = draw_pooled_from(&problem, &pools, &[], &options, seed) else {
+                return Ok(None);
+            };
+            let n = task.cells.len();
+            let own = Parted {
+                kernel: problem.prior.covariance.clone(),
+                constants: Mat::zeros(n, 0),
+            };
+            let ready = lift.ready(|| problem.prior.covariance.clone())?;
+            let (values, _) = ready.given(&problem.prior.mean, own);
+            let mass = (lift.weights().len() as f64).ln() + lift.log_evidence() - evidence[s][0];
+            let logs = lift.weights().iter().map(|w| mass + w.ln()).collect();
+            Ok(Some(AtSetting {
+                values,
+                logs,
+                exposure,
+            }))
+        };
+        let blocks: Vec<Option<AtSetting>> = (0..settings.len())
+            .into_par_iter()
+            .map(one)
+            .collect::<Result<_, _>>()?;
+        let blocks: Vec<AtSetting> = blocks.into_iter().flatten().collect();
+        let all: Vec<(usize, usize)> = blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(b, block)| (0..block.logs.len()).map(move |d| (b, d)))
+            .collect();
+        Ok(Drawn {
+            logs: all.iter().map(|&(b, d)| blocks[b].logs[d]).collect(),
+            exposure: all.iter().map(|&(b, _)| blocks[b].exposure).collect(),
+            values: Mat::from_fn(task.cells.len(), all.len(), |i, k| {
+                let (b, d) = all[k];
+                blocks[b].values[(i, d)]
+            }),
+        })
+    }
+
+    fn told(&self, bands: &Bands, people: &Estimate, drawn: Drawn) -> Result<Rates, UngroupError> {
+        let (weights, effective) = evened(&drawn.logs).ok_or_else(|| UngroupError::NoCurve {
+            reason: "no draw of the rates has a weight".to_owned(),
+        })?;
+        let n = people.cells.len();
+        let rate = |i: usize, k: usize| drawn.values[(i, k)].exp();
+        let rates = Mat::from_fn(n, weights.len(), rate);
+        let people_of = |i: usize, k: usize| people.masses[(i, drawn.exposure[k])].max(NOBODY);
+        let exposure = Mat::from_fn(n, weights.len(), people_of);
+        let cells = people.cells.clone();
+        let level = self.level;
+        let told = cells.step.iter().map(|step| {
+            let values = of_step(step, &rates, &exposure);
+            weighted::told(&values, &weights, level)
+        });
+        let told = told.collect();
+        let mut warnings: Vec<Warning> = people.warnings().to_vec();
+        if effective < 0.1 {
+            warnings.push(Warning::FewDraws { effective });
+        }
+        let is_year = cells.told.first() == Some(&(0.0, 1.0));
+        let has_infants = is_infant(bands) && is_year;
+        Ok(Rates {
+            cells,
+            rates,
+            exposure,
+            weights,
+            level,
+            told,
+            warnings,
+            effective,
+            has_infants,
+            tail: people.tail(),
+        })
+    }
+}
+
+/// Draws at one setting.
+struct AtSetting {
+    values: Mat<f64>,
+    logs: Vec<f64>,
+    exposure: usize,
+}
+
+/// All draws.
+struct Drawn {
+    values: Mat<f64>,
+    logs: Vec<f64>,
+    exposure: Vec<usize>,
+}
+
+/// Refuses events that no exposure explains.
+fn checked(events: &[f64], exposure: &[f64]) -> Result<(), UngroupError> {
+    if events.len() != exposure.len() {
+        return Err(UngroupError::Lengths {
+            what: "events",
+            expected: exposure.len(),
+            got: events.len(),
+        });
+    }
+    for (row, (&events, &exposure)) in events.iter().zip(exposure).enumerate() {
+        if events.is_finite() && events >= 0.0 && events.fract() != 0.0 {
+            return Err(UngroupError::Events { row, value: events });
+        }
+        if events > 0.0 && exposure == 0.0 {
+            return Err(UngroupError::NoExposure {
+                row,
+                events,
+                exposure,
+            });
+        }
+    }
+    Ok(())
+}
