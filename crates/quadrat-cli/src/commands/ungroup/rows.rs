@@ -60,15 +60,7 @@ impl Rows {
     /// # Errors
     /// Columns and cells that cannot be used.
     pub fn read(args: &Ungroup) -> Result<Self, Problems> {
-        let table = Table::open(&args.table, &args.table).map_err(|mut problems| {
-            // Here a path is relative to where the command runs, as everywhere in a shell.
-            for remedy in problems.0.iter_mut().flat_map(|p| &mut p.remedies) {
-                if remedy.starts_with("paths are relative") {
-                    *remedy = "give the path of a table".to_owned();
-                }
-            }
-            problems
-        })?;
+        let table = Table::open(&args.table, &args.table).map_err(Problems::by_flags)?;
         let mut problems = Problems::default();
         let mut named = |name: &str| match table.named(name) {
             Ok(at) => at,
