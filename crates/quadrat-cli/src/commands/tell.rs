@@ -162,7 +162,11 @@ fn relearned(args: &Tell, posterior: &Posterior) -> Result<Posterior> {
         },
         &bar,
     )?;
-    let mut options = FitOptions::default().with_hyperparameters(Hyperparameters::Auto);
+    let hyperparameters = match posterior.summary().integrated {
+        true => Hyperparameters::Integrate,
+        false => Hyperparameters::Map,
+    };
+    let mut options = FitOptions::default().with_hyperparameters(hyperparameters);
     if let Some(progress) = how.progress {
         options = options.with_progress(progress);
     }
@@ -251,10 +255,14 @@ fn conditioned(
         if let Some(output) = output {
             more = more.of_output(output);
         }
-        names.push(names[table].clone());
+        let before = posterior.observations().len();
         posterior = posterior
             .condition(more)
             .with_context(|| format!("the rows of the kind `{kind}` cannot be added"))?;
+        // No table where every row follows from others.
+        if posterior.observations().len() > before {
+            names.push(names[table].clone());
+        }
     }
     engine::name_tables(&mut posterior, &names)?;
     Ok(posterior)

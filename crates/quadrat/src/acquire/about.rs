@@ -54,7 +54,9 @@ impl About {
     ///
     /// $$ I(y; t) = I_v(y; f) - I_{v'}(y; f) $$
     ///
-    /// since given `f` the report depends on nothing else.
+    /// since given `f` the report depends on nothing else. Counts, logit answers and waiting times
+    /// count as the normal observation that tells as much of `f`, as
+    /// [`Report::information_after`](super::report::Report::information_after) says.
     pub fn information(&self, survey: &Survey<'_>, state: &State<'_, '_>, asked: Question) -> f64 {
         let row = survey.row(asked);
         let each = survey.members.iter().zip(&self.open).enumerate();

@@ -2,7 +2,7 @@
 
 use super::joint::Joint;
 
-/// Share of a variance below which rounding has left nothing of it.
+/// Share of a variance below which an exact observation before has left nothing of it.
 const NOTHING: f64 = 1e-10;
 
 /// What observations with normal noise, whatever they turn out to be, leave of a joint belief.
@@ -34,8 +34,13 @@ impl Conditioned {
             column.iter_mut().zip(u).for_each(|(c, u)| *c -= at * u);
         }
         let variance = self.variance[row];
-        let is_known = variance <= NOTHING * joint.variance()[row];
-        let scale = match is_known {
+        // An exact observation of what is known takes rounding alone.
+        let least = if tau.is_infinite() {
+            NOTHING * joint.variance()[row]
+        } else {
+            0.0
+        };
+        let scale = match variance <= least {
             true => 0.0,
             false => 1.0 / (variance + 1.0 / tau).sqrt(),
         };

@@ -360,3 +360,25 @@ fn what_cannot_be_chosen_is_refused() {
     none.places = 0;
     assert!(matches!(choose(&none, &plan), Err(InputError::Empty)));
 }
+
+/// Of readings with next to no noise at one place the second halves what the first left, and so on:
+/// `I_n = log(1 + 1 / (n - 1)) / 2`.
+#[test]
+fn readings_at_one_place_tell_ever_less_whatever_their_noise() -> Result<(), InputError> {
+    for noise in [1e-3, 1e-9, 1e-12] {
+        let reports = vec![Report::Value(Value { noise })];
+        let survey = survey_of(joint(1), vec![kind("good", 1.0)], reports);
+        let plan = Plan {
+            batch: 4,
+            ..Plan::default()
+        };
+        let chosen = choose(&survey, &plan)?;
+        for (n, choice) in chosen.choices.iter().enumerate().skip(1) {
+            let expected = 0.5 * (1.0 / n as f64).ln_1p();
+            // The share `noise / v` of the variance is left of a difference of numbers of order one.
+            let off = (choice.information - expected).abs();
+            assert!(off < 1e-3 + 1e-15 / noise, "{noise} {n}: {off}");
+        }
+    }
+    Ok(())
+}

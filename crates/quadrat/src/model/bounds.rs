@@ -8,10 +8,11 @@ use crate::problem::settings::Setting;
 const SLOPE: f64 = 1e-2;
 
 /// Says who would prefer a value beyond: the data, the prior, or nobody. Without an evidence, whose
-/// evaluation may be dear, only what the slope of the prior leaves open is said.
+/// evaluation may be dear, only what the slope of the prior leaves open is said. Without the settings
+/// of the user it is not said whose bound it is.
 pub(super) fn warn_about_bounds(
     parameters: &[Parameter],
-    settings: &[(String, Setting)],
+    settings: Option<&[(String, Setting)]>,
     optimum: &Optimum,
     evidence: Option<&dyn Evidence>,
     warnings: &mut Vec<String>,
@@ -42,10 +43,12 @@ pub(super) fn warn_about_bounds(
             Some(_) => "values beyond it explain the data as well",
         };
         let key = if is_lower { "lower" } else { "upper" };
-        let own = settings.iter().find(|(name, _)| *name == parameter.name);
-        let is_given = own.is_some_and(|(_, setting)| match is_lower {
-            true => setting.lower.is_some(),
-            false => setting.upper.is_some(),
+        let is_given = settings.is_none_or(|settings| {
+            let own = settings.iter().find(|(name, _)| *name == parameter.name);
+            own.is_some_and(|(_, setting)| match is_lower {
+                true => setting.lower.is_some(),
+                false => setting.upper.is_some(),
+            })
         });
         let origin = match is_given {
             true => String::new(),

@@ -102,8 +102,8 @@ pub(super) struct Found<'a> {
     pub evaluations: usize,
     /// Whether hyperparameters are integrated about the optimum.
     pub integrated: bool,
-    /// What the user said of hyperparameters.
-    pub settings: &'a [(String, Setting)],
+    /// What the user said of hyperparameters, where that is known.
+    pub settings: Option<&'a [(String, Setting)]>,
     pub progress: &'a dyn Progress,
     pub started: Instant,
 }

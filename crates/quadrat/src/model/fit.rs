@@ -132,7 +132,7 @@ fn fit(
         evaluations: searched_coarsely + optimum.evaluations,
         optimum,
         integrated,
-        settings: &model.settings,
+        settings: Some(&model.settings),
         progress,
         started,
     };

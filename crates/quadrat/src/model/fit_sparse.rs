@@ -214,7 +214,7 @@ impl Model {
         warnings.extend(learned_warnings(&learned));
         warn_about_bounds(
             problem.parameters(),
-            &self.settings,
+            Some(&self.settings),
             optimum,
             None,
             &mut warnings,

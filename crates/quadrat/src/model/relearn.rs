@@ -16,10 +16,15 @@ impl Posterior {
     /// [`Self::condition`] added.
     ///
     /// Priors, bounds and the way of inference stay those of the fit: also priors that were chosen
-    /// by its rows. The search begins at the most probable values so far, and at as many other
-    /// starts as the options say. Of the options `starts`, `seed`, `hyperparameters`, `threads` and
-    /// `progress` count; with [`Hyperparameters::Auto`](super::Hyperparameters::Auto) they are
-    /// integrated as in a fit of so many rows.
+    /// by its rows. The search begins at the most probable values so far, and at the starts of the
+    /// fit, as many as the options say. Of the options `starts`, `seed`, `hyperparameters`,
+    /// `threads` and `progress` count; with [`Hyperparameters::Auto`](super::Hyperparameters::Auto)
+    /// they are integrated as in a fit of so many rows.
+    ///
+    /// It does less than a fit: it looks for no new cycles, takes no other approximation where the
+    /// one of the fit does not converge, and does not look whether exact rows that were added leave
+    /// the evidence rough. The summary has the warnings of this search; what a fit warned of its rows
+    /// (left out since they follow from others, counted once) is in the summary of that fit.
     ///
     /// # Errors
     /// [`InputError::Unavailable`] for inducing points, whose places belong to the rows of the fit;
@@ -57,21 +62,21 @@ impl Posterior {
             }
             .into());
         }
-        let mut problem = self.problem.with_tables(&self.tables)?;
+        let problem = self.problem.with_tables(&self.tables)?;
         problem.engine().check_size()?;
-        if let Some(heaviest) = self.nodes.first() {
-            problem.start_at(&self.problem.prior().named(&heaviest.theta));
-        }
+        // Another start, and not that of the parameters: bounds that were not given lie around it.
+        let so_far = self.nodes.first().map(|heaviest| heaviest.theta.clone());
         let silent = Silent;
         let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
         let integrated = is_integrated(&problem, options.hyperparameters)?;
         let mut again = in_pool(options.threads.unwrap_or(0), || {
-            let optimum = compete(&problem, &learning(&problem, options, progress), Vec::new())?;
+            let learn = learning(&problem, options, progress);
+            let optimum = compete(&problem, &learn, so_far.into_iter().collect())?;
             let found = Found {
                 evaluations: optimum.evaluations,
                 optimum,
                 integrated,
-                settings: &[],
+                settings: None,
                 progress,
                 started,
             };
