@@ -187,6 +187,92 @@ fn heaps_are_warned_of() {
     assert!(read.contains("\n10,11,900,0,900,900,900\n"), "{read}");
 }
 
+/// Deaths and people by bands of age, the first year of life apart.
+const DEATHS: &str = "from,to,deaths,people\n0,1,50,9800\n1,5,8,39500\n5,15,11,101000\n15,25,45,99000\n25,35,70,97000\n35,45,120,99000\n45,55,290,95000\n55,65,640,82000\n65,75,1250,64000\n75,85,2200,41000\n85,,2400,14500\n";
+
+const EVENTS: [&str; 10] = [
+    "ungroup",
+    "t.csv",
+    "--lower",
+    "from",
+    "--upper",
+    "to",
+    "--count",
+    "deaths",
+    "--exposure",
+    "people",
+];
+
+#[test]
+fn rates_and_a_life_table_come_from_deaths_and_people() {
+    let folder = folder(&[("t.csv", DEATHS.as_bytes())]);
+    let more = ["--life-table", "l.csv", "-o", "o.csv", "--plot", "o.html"];
+    let args = [EVENTS.as_slice(), more.as_slice()].concat();
+    let text = done(folder.path(), &args);
+    assert!(text.contains("110 rates with 95 % intervals"), "{text}");
+    assert!(text.contains("life expectancy"), "{text}");
+    assert_eq!(names(folder.path()), ["l.csv", "o.csv", "o.html", "t.csv"]);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (head, rates) = rows(&read("o.csv"));
+    assert_eq!(head, "from,to,mean,sd,lower,median,upper");
+    // Near the rate of its band where that is one year, and in the middle of a wide one.
+    for (age, rate) in [(0, 50.0 / 9800.0), (50, 290.0 / 95_000.0)] {
+        let own = &rates[age];
+        assert!((own[2] / rate - 1.0).abs() < 0.2, "{own:?}");
+        assert!(
+            own[4] > 0.0 && own[4] < own[5] && own[5] < own[6],
+            "{own:?}"
+        );
+    }
+    let (head, life) = rows(&read("l.csv"));
+    let start = "from,to,qx,qx_lower,qx_upper,lx,lx_lower,lx_upper,dx,";
+    assert!(
+        head.starts_with(start) && head.ends_with("Lx_upper,ex,ex_lower,ex_upper"),
+        "{head}"
+    );
+    assert_eq!((life[0][5], life[109][2]), (100_000.0, 1.0));
+    for row in &life {
+        for column in [2, 5, 8, 11, 14] {
+            assert!(
+                row[column + 1] <= row[column] && row[column] <= row[column + 2],
+                "{row:?}"
+            );
+        }
+    }
+    // Survivors fall.
+    assert!(life.windows(2).all(|pair| pair[1][5] < pair[0][5]));
+}
+
+#[test]
+fn rates_that_cannot_be_are_refused() {
+    let mut wrong = Vec::new();
+    for (from, to, place, words) in [
+        (
+            "50,9800",
+            "50,0",
+            "t.csv:2:8",
+            "events and an exposure of 0",
+        ),
+        ("50,9800", "50,-1", "t.csv:2:8", "the exposure is -1"),
+        ("50,9800", "0.5,9800", "t.csv:2:5", "no whole number"),
+        ("50,9800", "-5,9800", "t.csv:2:5", "the count is -5"),
+        ("50,9800", "50,x", "t.csv:2:8", "not a number"),
+        ("\n1,5,8", "\n2,5,8", "t.csv:3:1", "nothing is told from 1"),
+    ] {
+        let table = DEATHS.replacen(from, to, 1);
+        let folder = folder(&[("t.csv", table.as_bytes())]);
+        let output = quadrat(folder.path(), &EVENTS);
+        let told = stderr(&output);
+        if output.status.code() != Some(1) || !told.contains(place) || !told.contains(words) {
+            wrong.push(format!("{to}: {told}"));
+        }
+    }
+    none(&wrong);
+    let folder = folder(&[("t.csv", DEATHS.as_bytes())]);
+    let usage = quadrat(folder.path(), &with(&["--life-table", "l.csv"]));
+    assert_eq!(usage.status.code(), Some(2));
+}
+
 /// A table, further arguments, and words of the refusal.
 type Case = (
     &'static str,

@@ -8,7 +8,8 @@
 //!
 //! The log rate is a level, a line and two functions as in `prior.rs`, with the variance 0.5 of the
 //! smooth one, 0.005 of the rough one. Where the first band is the first year of life its rate has a
-//! level of its own: infants die at many times the rate of those who are one.
+//! level of its own, and it falls fast in the years after: infants die at many times the rate of
+//! those who are one, and that goes on to fall for some years.
 
 use rand::Rng;
 use rayon::prelude::*;

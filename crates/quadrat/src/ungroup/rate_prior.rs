@@ -15,6 +15,9 @@ use crate::parameter::Parameter;
 /// The sd of the slope along the whole axis, and of the level of the first year of life.
 const SLOPE: f64 = 5.0;
 const INFANT: f64 = 3.0;
+/// After the first year of life the log rate falls as `a e^{-x}`: `a`, and its sd. Those who are two
+/// die at some three fifths of the rate of those who are one.
+const CHILD: (f64, f64) = (3.5, 2.0);
 /// Cells have at least this part of the exposure of their band.
 const LEAST: f64 = 1e-9;
 
@@ -120,6 +123,15 @@ pub(super) fn task<'a>(
                 .collect(),
             mean: 0.0,
             sd: INFANT,
+        });
+        let shape = |(i, u): (usize, &f64)| match i < first {
+            true => 0.0,
+            false => (-u).exp(),
+        };
+        terms.push(Term {
+            shape: places.iter().enumerate().map(shape).collect(),
+            mean: CHILD.0,
+            sd: CHILD.1,
         });
     }
     let all: f64 = events.iter().sum();

@@ -8,8 +8,8 @@ use crate::diagnostic::{Place, Problem, Problems};
 use crate::numbers::count;
 use crate::table::{Reading, Table};
 
-/// More populations than this are refused.
-const MOST: usize = 20_000;
+/// More populations than this are refused: they take some minutes, with rates half an hour.
+const MOST: usize = 5000;
 /// Bad edges that are listed one by one.
 const LISTED: usize = 5;
 
