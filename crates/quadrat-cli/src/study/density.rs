@@ -33,7 +33,7 @@ pub const KEYS: [&str; 18] = [
     "seed",
 ];
 /// Keys that cannot stand together, as the flags of the command.
-const CLASHES: [(&str, &str); 13] = [
+const CLASHES: [(&str, &str); 11] = [
     ("interval", "column"),
     ("bins", "column"),
     ("bins", "interval"),
@@ -42,8 +42,6 @@ const CLASHES: [(&str, &str); 13] = [
     ("given", "bins"),
     ("group", "draws"),
     ("group", "within"),
-    ("draws", "group"),
-    ("within", "group"),
     ("inside", "given"),
     ("inside", "group"),
     ("inside", "interval"),
@@ -72,6 +70,8 @@ pub struct DensityStudy {
     pub inside: Option<PathBuf>,
     /// Where the section stands.
     pub place: Place,
+    /// Where each of its keys stands.
+    pub keys: Vec<(String, Place)>,
 }
 
 impl DensityStudy {
@@ -81,6 +81,7 @@ impl DensityStudy {
         title: String,
         mut args: Density,
         place: Place,
+        keys: Vec<(String, Place)>,
     ) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let file = std::mem::replace(&mut args.table, PathBuf::new());
@@ -96,6 +97,7 @@ impl DensityStudy {
             file,
             inside,
             place,
+            keys,
         }
     }
 
@@ -305,6 +307,21 @@ fn whole(section: &Section<'_>, key: &str, range: std::ops::RangeInclusive<i64>)
         refuse(section, key, message, &format!("such as `{key} = 7`"));
     }
     found
+}
+
+/// Where each key of the section stands.
+pub fn places(root: &Section<'_>) -> Vec<(String, Place)> {
+    let table = root.get("density").and_then(Item::as_table_like);
+    let Some(table) = table else {
+        return Vec::new();
+    };
+    let span = root.span_of("density");
+    let section = Section::new(root.check, "[density]", table, span);
+    let entries = section.entries().into_iter();
+    let place = |key: &super::fields::Spanned<String>| root.check.source.place(&key.span);
+    entries
+        .map(|(key, _)| (key.value.clone(), place(&key)))
+        .collect()
 }
 
 /// Refuses a study that is of a function too.

@@ -212,10 +212,11 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
         density::alone(&check, &root);
         let args = density::read(&root);
         let place = source.place(&root.span_of("density"));
+        let keys = density::places(&root);
         let problems = check.finish();
         return match args {
             Some(args) if problems.0.is_empty() => Ok(AnyStudy::Density(Box::new(
-                DensityStudy::new(path, source, title, args, place),
+                DensityStudy::new(path, source, title, args, place, keys),
             ))),
             _ => Err(problems),
         };

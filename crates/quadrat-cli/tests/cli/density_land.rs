@@ -5,11 +5,11 @@ use crate::harness::{done, folder, names, quadrat, stderr, stdout};
 /// Counts of a normal distribution over a plane, the outermost boxes without an end.
 fn boxes() -> String {
     let edges = ["", "-1", "0", "1", ""];
-    let share = [0.159, 0.341, 0.341, 0.159];
+    let share: [f64; 4] = [0.159, 0.341, 0.341, 0.159];
     let mut out = "west,east,south,north,n\n".to_owned();
     for i in 0..4 {
         for j in 0..4 {
-            let n = (400.0 * share[i] * share[j] as f64).round();
+            let n = (400.0 * share[i] * share[j]).round();
             let (x, y) = (&edges[i..i + 2], &edges[j..j + 2]);
             out.push_str(&format!("{},{},{},{},{n}\n", x[0], x[1], y[0], y[1]));
         }
@@ -137,7 +137,7 @@ fn a_density_on_land_is_nothing_at_sea() {
                 "--inside",
                 "sea.geojson",
             ],
-            &["does not exist", "give the path"],
+            &["does not exist"],
         ),
         (
             &["density", "p.csv", "--bins", "east,north"],

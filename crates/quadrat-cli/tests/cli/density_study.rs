@@ -146,11 +146,11 @@ fn refusals_stand_in_the_study() {
         ),
         (
             "file = \"t.csv\"\nbins = [\"x\", \"y\"]",
-            &["`bins` must be an array of 3 names", "s.toml:3"],
+            &["`bins` must be an array of 3 or 5 names", "s.toml:3"],
         ),
         (
             "file = \"t.csv\"\ncolumn = [\"x\", \"y\"]\ngroup = \"who\"",
-            &["groups are of one column", "s.toml:1"],
+            &["groups are of one column", "s.toml:3"],
         ),
     ];
     for (keys, parts) in cases {

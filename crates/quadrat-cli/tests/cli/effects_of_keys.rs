@@ -76,7 +76,7 @@ fn run(study: &str) -> Ran {
         ("far.geojson", &squares(1.5)),
         (
             "all.geojson",
-            r#"{"type":"Polygon","coordinates":[[[-1,-9],[9,-9],[9,9],[2,9]]]}"#,
+            r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":[[[-9,-9],[19,-9],[19,9],[-9,19],[-9,-9]]]}}]}"#,
         ),
     ];
     let bytes: Vec<(&str, &[u8])> = files_in.iter().map(|(n, t)| (*n, t.as_bytes())).collect();

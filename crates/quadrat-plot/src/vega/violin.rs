@@ -86,16 +86,8 @@ pub(super) fn interactive(figure: &ViolinFigure) -> Interactive {
         },
         rule("a0", "a1", "low"),
         rule("b0", "b1", "high"),
-        {
-            "data": told,
-            "mark": {"type": "rule", "color": INK, "strokeWidth": 3, "tooltip": null},
-            "encoding": {"x": x(json!({"field": "x"})), "y": y("from"), "y2": {"field": "to"}},
-        },
-        {
-            "data": told,
-            "mark": {"type": "circle", "color": INK, "stroke": "#ffffff", "strokeWidth": 1.2, "size": 60, "opacity": 1, "tooltip": null},
-            "encoding": {"x": x(json!({"field": "x"})), "y": y("middle")},
-        },
+        interval_of_median(&told, x(json!({"field": "x"})), y("from")),
+        median(&told, x(json!({"field": "x"})), y("middle")),
     ]);
     let view = View {
         y_title: figure.value.title(),
@@ -114,6 +106,27 @@ pub(super) fn interactive(figure: &ViolinFigure) -> Interactive {
         datasets: json!({}),
         caption: prepare::joined("", &drawn.remarks),
     }
+}
+
+/// The interval of the median of every violin.
+fn interval_of_median(told: &Value, x: Value, y: Value) -> Value {
+    json!({
+        "data": told,
+        "mark": {"type": "rule", "color": INK, "strokeWidth": 3, "tooltip": null},
+        "encoding": {"x": x, "y": y, "y2": {"field": "to"}},
+    })
+}
+
+/// The median of every violin.
+fn median(told: &Value, x: Value, y: Value) -> Value {
+    json!({
+        "data": told,
+        "mark": {
+            "type": "circle", "color": INK, "stroke": "#ffffff", "strokeWidth": 1.2, "size": 60,
+            "opacity": 1, "tooltip": null,
+        },
+        "encoding": {"x": x, "y": y},
+    })
 }
 
 /// Both sides of a violin, from the lowest value to the highest: the density on side `s`, and where

@@ -106,7 +106,8 @@ impl Density<'_> {
             )?
         } else {
             let kernel = self.kernel.unwrap_or_default();
-            probable(&counts, &basis, &cells, kernel, &start, self.integration)?
+            let way = (POLYNOMIALS, self.integration);
+            probable(&counts, &basis, &cells, kernel, way, &start)?
         };
         let modes = average_of_modes(&components);
         let is = self.correction == Correction::ImportanceSampling;

@@ -10,7 +10,6 @@ use super::cells::Cells;
 use super::counts::Counts;
 use super::design::{Posterior, design, directions};
 use super::error::DensityError;
-use super::estimate::POLYNOMIALS;
 use super::hyper::{Component, DROP, LEAST_CELLS, LENGTH_SPREAD, MEDIAN_LENGTH, SD_SCALE};
 use super::kinds::Integration;
 use super::map::{Sloped, evidence};
@@ -41,6 +40,8 @@ struct Search<'a> {
     basis: &'a Basis,
     cells: &'a Cells,
     kernel: Kernel,
+    /// Prior variance of the coefficients of polynomials.
+    variance: f64,
     /// Where the next mode is searched from.
     last: RefCell<Vec<f64>>,
 }
@@ -55,7 +56,7 @@ impl Search<'_> {
             view,
             cells,
             self.kernel,
-            POLYNOMIALS,
+            self.variance,
             at,
             &start,
             TOLERANCE,
@@ -95,7 +96,7 @@ impl Search<'_> {
     fn component(&self, at: [f64; 2]) -> Result<(f64, Component), DensityError> {
         let view = self.basis.view(self.basis.r());
         let length = Length::new(self.kernel, self.cells, at[1].exp(), view.r())?;
-        let prior = length.prior(view.q, view.r(), POLYNOMIALS, at[0].exp())?;
+        let prior = length.prior(view.q, view.r(), self.variance, at[0].exp())?;
         let problem = Problem {
             counts: self.counts,
             basis: view,
@@ -135,6 +136,9 @@ impl Posterior<2> for Search<'_> {
 
 /// The most probable setting, alone or with those of the design about it.
 ///
+/// # Arguments
+/// * `variance` - prior variance of the coefficients of polynomials
+///
 /// # Errors
 /// Where no mode is found at the most probable setting.
 pub(super) fn probable(
@@ -142,14 +146,15 @@ pub(super) fn probable(
     basis: &Basis,
     cells: &Cells,
     kernel: Kernel,
+    (variance, integration): (f64, Integration),
     start: &[f64],
-    integration: Integration,
 ) -> Result<Vec<Component>, DensityError> {
     let search = Search {
         counts,
         basis,
         cells,
         kernel,
+        variance,
         last: RefCell::new(start.to_vec()),
     };
     let top = search.top()?;

@@ -117,6 +117,7 @@ fn one_axis(args: &Density) -> Result<(), Problems> {
         ("--range", args.range.len() > 1),
         ("--within", args.within.len() > 1),
         ("--column", args.group.is_some() && args.column.len() > 1),
+        ("--bins", args.group.is_some() && args.bins.len() > 3),
         ("--grid", args.grid.is_some_and(|[m, n]| m != n)),
     ];
     let Some((flag, _)) = two.iter().find(|(_, is_given)| *is_given) else {

@@ -100,17 +100,23 @@ fn spare(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Problems> {
 /// Flags of the command as the keys of the section that they are here.
 fn words(text: &str) -> String {
     let known = |text: String, key: &&str| text.replace(&format!("--{key}"), &format!("`{key}`"));
-    KEYS.iter()
-        .fold(text.to_owned(), |text, key| known(text, key))
+    KEYS.iter().fold(text.to_owned(), known)
 }
 
-/// A refusal in the words of the study, at the section where it stands nowhere else.
+/// A refusal in the words of the study, at the key that it names where it stands nowhere else, or
+/// at the section.
 fn keyed(study: &DensityStudy, mut problems: Problems) -> Problems {
     for problem in &mut problems.0 {
         problem.message = words(&problem.message);
         problem.remedies.iter_mut().for_each(|r| r.reword(words));
         if problem.place.is_none() {
-            problem.place = Some(Box::new(study.place.clone()));
+            let said = [&problem.message].into_iter().chain(&problem.remedies);
+            let key = said.flat_map(|words| {
+                let is_told = |key: &str| words.contains(&format!("`{key}`"));
+                study.keys.iter().find(move |(key, _)| is_told(key))
+            });
+            let place = key.map(|(_, place)| place).next();
+            problem.place = Some(Box::new(place.unwrap_or(&study.place).clone()));
         }
     }
     problems

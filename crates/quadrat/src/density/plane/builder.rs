@@ -83,7 +83,9 @@ impl<'a> Density2d<'a> {
 
     /// Polygons inside of which alone a value can lie, such as land: the density is zero outside,
     /// and adds up to one inside. A cell that a border cuts has the share of it that is inside; a
-    /// row counts as inside where its cell is. Bounds are those of the polygons.
+    /// row counts as inside where its cell is. Within such a cell nothing tells land from sea: the
+    /// density at a place, and probabilities of parts of it, are those of land spread evenly over
+    /// it. Bounds are those of the polygons, which must not overlap each other.
     #[must_use]
     pub fn inside(mut self, polygons: &'a [Polygon]) -> Self {
         self.0.polygons = Some(polygons);

@@ -1,4 +1,4 @@
-//! Two conditional densities beside each other: how much their medians differ, and how sure that is.
+//! Two conditional densities beside each other: by how much their medians differ.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +33,8 @@ impl ConditionalEstimate {
     /// * `seed` - of the pairs
     ///
     /// # Numerics
-    /// Probabilities err by less than 0.01: 4,000 pairs.
+    /// Probabilities have a standard deviation of at most 0.008 by the 4,000 pairs, and of `1 / (2
+    /// sqrt n)` by draws of an effective size `n`.
     #[must_use]
     pub fn compare_medians(&self, other: &Self, places: &[f64], seed: u64) -> MedianDifference {
         let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -76,11 +76,12 @@ impl Plan<'_> {
         self.check()?;
         let bounds = self.bounded()?;
         let mut pairs = match self.rows {
-            Rows::Pairs(columns) => clean(columns, self.weights, bounds, self.log)?,
+            Rows::Pairs(columns) => clean(columns, self.weights, bounds, self.log),
             Rows::Boxes(ends) => {
-                clean_boxes(ends, self.weights.unwrap_or_default(), bounds, self.log)?
+                clean_boxes(ends, self.weights.unwrap_or_default(), bounds, self.log)
             }
-        };
+        }
+        .map_err(|error| self.beyond(error, bounds))?;
         let (scales, axes) = self.lay(&pairs, bounds)?;
         let mut warnings = std::mem::take(&mut pairs.warnings);
         for axis in [0, 1] {
@@ -156,6 +157,33 @@ impl Plan<'_> {
             true => Ok(bounds),
             false => Err(DensityError::NoArea),
         }
+    }
+
+    /// A row outside of bounds that are those of the polygons lies outside of these.
+    fn beyond(&self, error: DensityError, bounds: [(f64, f64); 2]) -> DensityError {
+        let DensityError::Column { column, error: own } = &error else {
+            return error;
+        };
+        let (from, to) = self.bounds[*column];
+        let DensityError::Outside { row, value, .. } = **own else {
+            return error;
+        };
+        if self.polygons.is_none() || value < from || value > to {
+            return error;
+        }
+        let count = match self.rows {
+            Rows::Pairs([x, y]) => {
+                let is_out = |x: f64, (from, to): (f64, f64)| x < from || x > to;
+                let pairs = x
+                    .iter()
+                    .zip(y)
+                    .filter(|(x, y)| x.is_finite() && y.is_finite());
+                let out = pairs.filter(|(x, y)| is_out(**x, bounds[0]) || is_out(**y, bounds[1]));
+                out.count()
+            }
+            Rows::Boxes(_) => 1,
+        };
+        DensityError::Beyond { count, first: row }
     }
 
     /// Scales and cells of both axes.

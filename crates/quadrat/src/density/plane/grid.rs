@@ -88,8 +88,18 @@ impl Grid {
             });
         }
         let patches = Patches::new(&axes, &pairs.boxes, &mut counts, warnings)?;
-        if !patches.is_empty() && !inside.is_empty() {
-            patches.reach(&inside)?;
+        if !inside.is_empty() {
+            // Boxes within one cell are counts by now.
+            let wet = counts.iter().zip(&inside);
+            if let Some((weight, _)) = wet
+                .into_iter()
+                .find(|(n, share)| **n > 0.0 && **share <= 0.0)
+            {
+                return Err(DensityError::NoReach { weight: *weight });
+            }
+            if !patches.is_empty() {
+                patches.reach(&inside)?;
+            }
         }
         let second = &axes[1].log_measure;
         let first = axes[0].log_measure.iter().map(|a| match kind {

@@ -9,6 +9,7 @@
 //! there were an intercept for each (equations 22 and 23). All else is one.
 
 mod answers;
+mod boxed;
 mod builder;
 mod contrast;
 mod curves;

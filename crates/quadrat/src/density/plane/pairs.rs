@@ -155,6 +155,9 @@ pub(in super::super) fn clean_boxes(
         let mut clipped = own;
         for axis in [0, 1] {
             let ((lower, upper), (from, to)) = (own[axis], bounds[axis]);
+            if weights[i] <= 0.0 {
+                continue;
+            }
             if lower > upper {
                 return Err(DensityError::Interval {
                     row: i,

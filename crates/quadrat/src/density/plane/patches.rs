@@ -7,17 +7,14 @@
 //! and with `r_b = A_b u / p_b` the density within a box, its slope in `log u` is `Y_b r_b` beside
 //! that of the intercept, and what is missing of the information `Y_b (diag r_b - r_b r_b')`.
 
-use crate::linalg::{Mat, dot, gemm, gemm_into};
-
 use super::super::cells::Cells;
-use super::super::counts::{covers, rounded, span};
+use super::super::counts::{Span, covers, rounded, span};
 use super::super::error::{DensityError, Warning};
-use super::functions::Functions;
 
 /// More different boxes than this are rounded to edges of cells.
 const MOST_BOXES: usize = 1500;
-/// Boxes that a cell may lie in, on average, and boxes that are left after rounding.
-const OVERLAP: usize = 40;
+/// Cells that boxes may hold, all together, and boxes that may be left after rounding.
+const MOST_ENTRIES: usize = 4_000_000;
 const MOST: usize = 6000;
 
 /// A box in the data with the weight of its rows: ends along both axes.
@@ -34,10 +31,19 @@ pub(in super::super) struct Patches {
     entries: Vec<(usize, f64)>,
 }
 
+/// The share of a cell of a span; all of it where there is but one, since shares that are common to
+/// a box say nothing.
+fn within(span: &Span, cell: usize) -> f64 {
+    match span.first == span.last {
+        true => 1.0,
+        false => span.share(cell),
+    }
+}
+
 /// A box in cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Patch {
-    spans: [super::super::counts::Span; 2],
+    spans: [Span; 2],
     weight: f64,
 }
 
@@ -81,7 +87,12 @@ impl Patches {
         for (ends, weight) in boxes {
             let spans = [0, 1].map(|a| {
                 let own = span(&axes[a], ends[a].0, ends[a].1, *weight);
-                if merge { rounded(own) } else { own }
+                // What lies within one cell is no nearer to another.
+                if merge && own.first < own.last {
+                    rounded(own)
+                } else {
+                    own
+                }
             });
             let patch = Patch {
                 spans,
@@ -104,12 +115,11 @@ impl Patches {
             });
         }
         let reach: usize = kept.iter().map(Patch::cells).sum();
-        if reach > OVERLAP * counts.len() {
-            let value = (reach / counts.len()) as f64;
+        if reach > MOST_ENTRIES {
             return Err(DensityError::Setting {
-                what: "the number of boxes that a cell lies in on average",
-                value,
-                requirement: "at most 40: join boxes that overlap",
+                what: "the number of cells that boxes hold, all together",
+                value: reach as f64,
+                requirement: "at most 4000000: take fewer cells, or join boxes that overlap",
             });
         }
         if kept.len() > MOST {
@@ -127,7 +137,7 @@ impl Patches {
         for (b, patch) in kept.iter().enumerate() {
             for i in patch.spans[0].cells() {
                 for j in patch.spans[1].cells() {
-                    let share = patch.spans[0].share(i) * patch.spans[1].share(j);
+                    let share = within(&patch.spans[0], i) * within(&patch.spans[1], j);
                     if share > 0.0 {
                         of_cell[i * columns + j].push((b, share));
                     }
@@ -197,7 +207,7 @@ impl Patches {
     }
 
     /// `Y_b of(b) / p_b`.
-    fn per(&self, sums: &[f64], of: impl Fn(usize) -> f64) -> Vec<f64> {
+    pub fn per(&self, sums: &[f64], of: impl Fn(usize) -> f64) -> Vec<f64> {
         let pairs = self.weights.iter().zip(sums).enumerate();
         pairs
             .map(|(b, (w, p))| w * of(b) / p.max(f64::MIN_POSITIVE))
@@ -211,67 +221,5 @@ impl Patches {
             u * entries.map(|(b, share)| share * by[*b]).sum::<f64>()
         };
         u.iter().enumerate().map(of).collect()
-    }
-
-    /// `Phi' r_b` in columns, shape `[functions, boxes]`.
-    fn within(&self, functions: &Functions, u: &[f64], sums: &[f64]) -> Mat<f64> {
-        let mut out = Mat::zeros(functions.len(), self.weights.len());
-        let mut values = vec![0.0; functions.len()];
-        for (cell, u) in u.iter().enumerate() {
-            let entries = self.of(cell);
-            if entries.is_empty() || *u == 0.0 {
-                continue;
-            }
-            functions.at(cell, &mut values);
-            for (b, share) in entries {
-                let by = share * u / sums[*b].max(f64::MIN_POSITIVE);
-                crate::linalg::add_scaled(by, &values, out.col_as_slice_mut(*b));
-            }
-        }
-        out
-    }
-
-    /// Adds `share sum_b Y_b (Phi' r_b)(Phi' r_b)'` to a matrix.
-    pub fn add_to(&self, a: &mut Mat<f64>, functions: &Functions, u: &[f64], share: f64) {
-        let mut g = self.within(functions, u, &self.sums(u));
-        for (b, weight) in self.weights.iter().enumerate() {
-            let by = (share * weight).sqrt();
-            g.col_as_slice_mut(b).iter_mut().for_each(|x| *x *= by);
-        }
-        gemm_into(a.as_mut(), true, 1.0, g.as_ref(), g.transpose());
-    }
-
-    /// Adds the slope in the function of half of what the missing information takes off `log |A|`:
-    /// `1/2 sum_b Y_b T(r_b)`, `T(r) = r (q - r'q - 2 (S r - r' S r))`, `S = Phi s Phi'` and `q`
-    /// its diagonal.
-    ///
-    /// # Arguments
-    /// * `s` - the covariance of the coefficients
-    pub fn add_shift(&self, out: &mut [f64], functions: &Functions, u: &[f64], s: &Mat<f64>) {
-        let sums = self.sums(u);
-        let g = self.within(functions, u, &sums);
-        let h = gemm(s.as_ref(), g.as_ref());
-        let q = functions.diagonal(s);
-        let uq: Vec<f64> = u.iter().zip(&q).map(|(u, q)| u * q).collect();
-        let means = self.sums(&uq);
-        let square = |b: usize| dot(g.col_as_slice(b), h.col_as_slice(b));
-        let constant = self.per(&sums, |b| {
-            2.0 * square(b) - means[b] / sums[b].max(f64::MIN_POSITIVE)
-        });
-        let own = self.per(&sums, |_| 1.0);
-        let mut values = vec![0.0; functions.len()];
-        for (cell, u) in u.iter().enumerate() {
-            let entries = self.of(cell);
-            if entries.is_empty() || *u == 0.0 {
-                continue;
-            }
-            functions.at(cell, &mut values);
-            let mut sum = 0.0;
-            for (b, share) in entries {
-                let seen = dot(&values, h.col_as_slice(*b));
-                sum += share * (constant[*b] + own[*b] * (q[cell] - 2.0 * seen));
-            }
-            out[cell] += 0.5 * u * sum;
-        }
     }
 }

@@ -5,7 +5,7 @@ use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted, Violin, ViolinFigure,
 };
 
-use super::Group;
+use super::parts::Group;
 use crate::numbers::percent;
 
 /// Probability left out at each end of a figure.

@@ -13,7 +13,7 @@ use super::super::given::said::{Said, aligned, json as json_of, sentences, warni
 use super::super::given::{builder, figure as figures_of, once};
 use super::super::rows::Rows;
 use super::super::table::{Table, csv};
-use super::{parts, refused_group};
+use super::parts::{parts, refused_group};
 use crate::args::Density;
 use crate::diagnostic::{Paint, Problems};
 use crate::numbers::{count, human, percent};

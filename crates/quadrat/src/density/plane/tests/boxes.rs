@@ -236,6 +236,43 @@ fn counts_in_boxes_give_the_density_with_wider_bands() {
     );
 }
 
+/// More boxes than are kept apart, of which some lie within a cell, at the last edges too.
+#[test]
+fn many_boxes_are_rounded_to_cells_and_stay_where_they_are() {
+    let mut boxes: [Vec<f64>; 5] = Default::default();
+    for i in 0..50_u32 {
+        for j in 0..50_u32 {
+            let (x, y) = (f64::from(i) / 50.0, f64::from(j) / 50.0);
+            let row = [x, x + 0.02, y, y + 0.02, 1.0];
+            boxes.iter_mut().zip(row).for_each(|(o, x)| o.push(x));
+        }
+    }
+    let [a, b, c, d, n] = &boxes;
+    let unit = (0.0, 1.0);
+    let density = Density2d::from_bins([a, b], [c, d], n).bounds(unit, unit);
+    // Cells of a tenth hold 25 boxes each, whose upper ends are edges of cells.
+    let estimate = density.cells(10, 10).draws(300).estimate().unwrap();
+    assert_eq!(estimate.total(), 2500.0);
+    assert!(estimate.density().iter().all(|p| (p - 1.0).abs() < 0.25));
+    let merged = |w: &Warning| matches!(w, Warning::Merged { .. });
+    assert!(estimate.warnings().iter().any(merged));
+}
+
+/// A line across all cells, on an edge between two, holds its count.
+#[test]
+fn boxes_without_a_width_hold_their_counts() {
+    let (x, y) = ([0.5, 0.0, 0.6], [0.5, 0.4, 1.0]);
+    let (low, high) = ([0.0, 0.0, 0.0], [1.0, 1.0, 0.9]);
+    let counts = [300.0, 40.0, 40.0];
+    let unit = (0.0, 1.0);
+    let density = Density2d::from_bins([&x, &y], [&low, &high], &counts).bounds(unit, unit);
+    let estimate = density.cells(10, 10).draws(300).estimate().unwrap();
+    assert_eq!(estimate.total(), 380.0);
+    let middle = estimate.probability((0.4, 0.6), unit).value;
+    // 300 of 380, less what the prior smooths away.
+    assert!(middle > 0.5, "{middle}");
+}
+
 #[test]
 fn open_and_overlapping_boxes_are_estimates_with_a_warning() {
     let [a, b, c, d, n] = boxes(90);
@@ -313,6 +350,20 @@ fn densities_inside_of_polygons_are_zero_outside_and_add_up_inside() {
         .unwrap_err();
     assert!(
         matches!(error, DensityError::Beyond { count: 1, first: 7 }),
+        "{error}"
+    );
+    // One far beyond, which is no matter of bounds; and a box at sea within one cell.
+    (x[7], y[7], y[9]) = (0.5, 0.5, 7.5);
+    let error = Density2d::new(&x, &y).inside(&land).estimate().unwrap_err();
+    assert!(
+        matches!(error, DensityError::Beyond { count: 1, first: 9 }),
+        "{error}"
+    );
+    let (a, b) = ([1.81, 0.2, 0.1], [1.82, 0.9, 0.4]);
+    let boxed = Density2d::from_bins([&a, &b], [&a, &b], &[3.0, 20.0, 9.0]).inside(&land);
+    let error = boxed.cells(20, 20).estimate().unwrap_err();
+    assert!(
+        matches!(error, DensityError::NoReach { weight } if weight == 3.0),
         "{error}"
     );
     let far = [Polygon::new(vec![vec![vec![[50.0, 0.0], [51.0, 0.0], [51.0, 1.0]]]]).unwrap()];
