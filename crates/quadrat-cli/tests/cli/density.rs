@@ -186,7 +186,7 @@ fn what_cannot_be_a_density_is_refused_where_it_stands() {
         (
             same,
             &["--bins", "x,y"],
-            &["--bins takes LO,HI,COUNT, and got `x,y`"],
+            &["--bins takes LO,HI,COUNT or XLO,XHI,YLO,YHI,COUNT, and got `x,y`"],
         ),
         (
             "a,b\n2,1\n3,4\n",

@@ -39,7 +39,7 @@ fn counts_in_boxes_become_a_map() {
     );
     assert!(
         rows.iter()
-            .all(|r| r[3] >= 0.0 && r[3] <= r[2] && r[2] <= r[4])
+            .all(|r| r[2] >= 0.0 && r[3] >= 0.0 && r[3] <= r[4])
     );
     let mut args = bins.to_vec();
     args.extend([
@@ -118,7 +118,7 @@ fn a_density_on_land_is_nothing_at_sea() {
                 "--inside",
                 "land.geojson",
             ],
-            &["inside of a plane", "--column twice"],
+            &["--inside is of two columns", "--column twice"],
         ),
         (
             &[

@@ -120,9 +120,8 @@ impl Rows {
     /// A file without polygons, and where there is but one column.
     pub fn inside(self, path: &Path, shown: &Path) -> Result<Self, Problems> {
         if self.names.len() < 2 {
-            let problem = Problem::new(
-                "polygons are inside of a plane, and the density is of one column".to_owned(),
-            );
+            let problem =
+                Problem::new("--inside is of two columns, and the density is of one".to_owned());
             return Err(problem
                 .remedy("leave --inside out, or give --column twice")
                 .into());

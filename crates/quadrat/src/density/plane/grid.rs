@@ -13,6 +13,8 @@ use super::patches::Patches;
 /// Logarithm of the size of a cell in which nothing can be: exponentials of it are zero beside any
 /// other.
 const NOTHING: f64 = -1e5;
+/// Areas of cells that probabilities can be divided by, with room for those that are small.
+const SIZES: (f64, f64) = (1e-250, 1e250);
 
 /// What is normalised: all cells together, or those of each place along the first axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,23 @@ pub(in super::super) struct Grid {
     pub total: f64,
 }
 
+/// Checks that areas of cells are numbers that probabilities can be divided by.
+fn measurable(axes: &[Cells; 2]) -> Result<(), DensityError> {
+    let ends = [0, 1].map(|a| {
+        let widths = (0..axes[a].len()).map(|j| axes[a].width(j));
+        widths.fold((f64::INFINITY, 0.0_f64), |e, w| (e.0.min(w), e.1.max(w)))
+    });
+    let (least, most) = (ends[0].0 * ends[1].0, ends[0].1 * ends[1].1);
+    if least > SIZES.0 && most < SIZES.1 {
+        return Ok(());
+    }
+    Err(DensityError::Setting {
+        what: "the area of a cell",
+        value: if least > SIZES.0 { most } else { least },
+        requirement: "from 1e-250 to 1e250: multiply a column by a constant",
+    })
+}
+
 impl Grid {
     /// Distributes rows to cells.
     ///
@@ -63,6 +82,9 @@ impl Grid {
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, DensityError> {
         let (m, n) = (axes[0].len(), axes[1].len());
+        if kind == Kind::Joint {
+            measurable(&axes)?;
+        }
         let inside = polygons.map_or_else(Vec::new, |p| mask::shares(&axes, p));
         let mut counts = vec![0.0; m * n];
         let (x, y) = (&pairs.values[0], &pairs.values[1]);

@@ -31,6 +31,22 @@ pub(in super::super) struct Patches {
     entries: Vec<(usize, f64)>,
 }
 
+/// Shares of a cell below this are what rounding leaves of none.
+const ROUNDING: f64 = 1e-9;
+
+/// A span without cells at its ends of which it has nothing.
+fn trimmed(mut span: Span) -> Span {
+    if span.first < span.last && span.head < ROUNDING {
+        span.first += 1;
+        span.head = 1.0;
+    }
+    if span.first < span.last && span.tail < ROUNDING {
+        span.last -= 1;
+        span.tail = 1.0;
+    }
+    span
+}
+
 /// The share of a cell of a span; all of it where there is but one, since shares that are common to
 /// a box say nothing.
 fn within(span: &Span, cell: usize) -> f64 {
@@ -86,7 +102,7 @@ impl Patches {
         let mut kept: Vec<Patch> = Vec::new();
         for (ends, weight) in boxes {
             let spans = [0, 1].map(|a| {
-                let own = span(&axes[a], ends[a].0, ends[a].1, *weight);
+                let own = trimmed(span(&axes[a], ends[a].0, ends[a].1, *weight));
                 // What lies within one cell is no nearer to another.
                 if merge && own.first < own.last {
                     rounded(own)

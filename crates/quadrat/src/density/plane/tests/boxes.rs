@@ -339,7 +339,8 @@ fn densities_inside_of_polygons_are_zero_outside_and_add_up_inside() {
     // Of 95 % bands, whose cells go together.
     assert!(held * 10 > cells * 8, "{held} of {cells}");
     let sea = estimate.probability((1.0, 2.0), (1.0, 2.0));
-    assert_eq!((sea.lower, sea.value, sea.upper), (0.0, 0.0, 0.0));
+    // Edges of cells are those of the square but for rounding.
+    assert!(sea.upper < 1e-12, "{sea:?}");
     // One row in the sea.
     x[7] = 1.8;
     y[7] = 1.9;
