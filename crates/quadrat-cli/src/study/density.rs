@@ -144,6 +144,17 @@ pub fn read(root: &Section<'_>) -> Option<Density> {
     let bins = names(&section, "bins", &[3, 5]);
     let column = columns(&section);
     let one = |key: &str| section.text(key).map(|name| name.value);
+    let is_plane = section.get("given").is_none() && (column.len() == 2 || bins.len() == 5);
+    let pairs = |key: &str| {
+        let pairs = pairs(&section, key);
+        if is_plane && pairs.len() == 1 {
+            let message = format!("`{key}` has one pair for two columns");
+            let remedy =
+                format!("write one for each, in their order: `{key} = [[0, inf], [-inf, inf]]`");
+            refuse(&section, key, message, &remedy);
+        }
+        pairs
+    };
     Some(Density {
         table: PathBuf::from(file.value),
         column,
@@ -152,10 +163,10 @@ pub fn read(root: &Section<'_>) -> Option<Density> {
         weights: one("weights"),
         given: one("given"),
         group: one("group"),
-        bounds: pairs(&section, "bounds"),
+        bounds: pairs("bounds"),
         inside: one("inside").map(PathBuf::from),
-        range: pairs(&section, "range"),
-        within: pairs(&section, "within"),
+        range: pairs("range"),
+        within: pairs("within"),
         grid: grid(&section),
         level: level(&section),
         log: section.flag("log").unwrap_or(false),

@@ -102,7 +102,7 @@ fn a_study_gives_what_the_command_gives() {
 /// Remedies speak of keys, and what stands nowhere else stands at the section.
 #[test]
 fn refusals_stand_in_the_study() {
-    let cases: [(&str, &[&str]); 12] = [
+    let cases: [(&str, &[&str]); 13] = [
         (
             "file = \"t.csv\"\ncolumn = \"z\"",
             &["there is no column `z`", "t.csv"],
@@ -143,6 +143,14 @@ fn refusals_stand_in_the_study() {
         (
             "file = \"t.csv\"\ncolumn = \"y\"\ncorrect = \"mcmc\"",
             &["is not a known `correct`", "s.toml:4"],
+        ),
+        (
+            "file = \"t.csv\"\ncolumn = [\"x\", \"y\"]\nbounds = [0, 99]",
+            &[
+                "`bounds` has one pair for two columns",
+                "[[0, inf], [-inf, inf]]",
+                "s.toml:4",
+            ],
         ),
         (
             "file = \"t.csv\"\nbins = [\"x\", \"y\"]",

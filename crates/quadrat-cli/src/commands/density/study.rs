@@ -97,10 +97,53 @@ fn spare(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Problems> {
     problems.or(())
 }
 
-/// Flags of the command as the keys of the section that they are here.
+/// Flags of the command as the keys of the section that they are here; what people wrote themselves
+/// stays, such as the name of a file.
 fn words(text: &str) -> String {
-    let known = |text: String, key: &&str| text.replace(&format!("--{key}"), &format!("`{key}`"));
-    KEYS.iter().fold(text.to_owned(), known)
+    let all = KEYS
+        .iter()
+        .fold(text.to_owned(), |text, key| as_key(&text, key));
+    all.replace("give `column` twice", "write `column = [\"x\", \"y\"]`")
+}
+
+/// One flag where it stands by itself.
+fn as_key(text: &str, key: &str) -> String {
+    let flag = format!("--{key}");
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(&flag) {
+        let (before, after) = (&rest[..at], &rest[at + flag.len()..]);
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+        let begins = !before.ends_with(is_part);
+        // A full stop may end the sentence.
+        let ends = !after.starts_with(|c: char| is_part(c) && c != '.');
+        out.push_str(before);
+        match begins && ends {
+            true => out.push_str(&format!("`{key}`")),
+            false => out.push_str(&flag),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// Warnings in the words of the study, those of groups too.
+fn reword(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::Array(told) if key == "warnings" => {
+                for warning in told {
+                    if let Value::String(text) = warning {
+                        *text = words(text);
+                    }
+                }
+            }
+            other => reword(other),
+        }),
+        Value::Array(items) if items.first().is_some_and(Value::is_object) => {
+            items.iter_mut().for_each(reword);
+        }
+        _ => {}
+    }
 }
 
 /// A refusal in the words of the study, at the key that it names where it stands nowhere else, or
@@ -136,9 +179,8 @@ fn fit_json(study: &DensityStudy, answers: &dyn Answers, run: &str, seconds: f64
     });
     if let (Value::Object(out), Value::Object(own)) = (&mut out, answers.json()) {
         out.extend(own);
-        let warnings: Vec<String> = answers.warnings().iter().map(|w| words(w)).collect();
-        out.insert("warnings".to_owned(), json!(warnings));
     }
+    reword(&mut out);
     out
 }
 
@@ -189,5 +231,30 @@ fn preview(text: &str) -> TablePreview {
         rows: rows.map(|row| row.iter().map(cell).collect()).collect(),
         columns: columns.unwrap_or_default(),
         total_rows: text.lines().count().saturating_sub(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_become_keys_and_what_people_wrote_stays() {
+        assert_eq!(
+            words("widen --bounds, or --range."),
+            "widen `bounds`, or `range`."
+        );
+        assert_eq!(
+            words("look at `data--log.csv` (--log)"),
+            "look at `data--log.csv` (`log`)"
+        );
+        assert_eq!(
+            words("group `a--given`: --given"),
+            "group `a--given`: `given`"
+        );
+        let mut value = json!({"warnings": ["--grid"], "groups": [{"warnings": ["(--log)"]}]});
+        reword(&mut value);
+        let want = json!({"warnings": ["`grid`"], "groups": [{"warnings": ["(`log`)"]}]});
+        assert_eq!(value, want);
     }
 }
