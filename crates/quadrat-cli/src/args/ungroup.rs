@@ -16,8 +16,8 @@ pub struct Ungroup {
     #[arg(long, value_name = "COLUMN")]
     pub lower: String,
     /// Column of the upper edges, each of which is where the next band begins; an empty cell or
-    /// `inf` opens the last band. When absent every band ends where the next begins, and the last is
-    /// open
+    /// `inf` opens the last band. When absent every band ends where the next begins, and the last
+    /// is open
     #[arg(long, value_name = "COLUMN")]
     pub upper: Option<String>,
     /// Column of the counts
@@ -39,9 +39,9 @@ pub struct Ungroup {
     /// Where an open last band ends; 110 for ages, 25 times its edge with --log when absent
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub last: Option<f64>,
-    /// How the curve falls off in the last band: `gompertz` (ages), `pareto` (money, with --log), or
-    /// `exponential=0.2`, its slope. When absent it is chosen for an open band: gompertz from an age
-    /// of 60 to 105, pareto with --log
+    /// How the curve falls off in the last band: `gompertz` (ages), `pareto` (money, with --log),
+    /// or `exponential=0.2`, its slope. When absent it is chosen for an open band: gompertz from an
+    /// age of 60 to 105, pareto with --log
     #[arg(long, value_name = "TAIL", value_parser = tail)]
     pub tail: Option<quadrat::ungroup::Tail>,
     /// Width of the steps to tell; 1 where all edges are whole numbers of at most 200, else a fifth
@@ -61,8 +61,8 @@ pub struct Ungroup {
     /// Probability of intervals
     #[arg(long, default_value_t = LEVEL, value_parser = level)]
     pub level: f64,
-    /// Draw whole populations from the posterior, as columns `draw_1` and so on of the table written
-    /// with -o; every one adds up to the bands
+    /// Draw whole populations from the posterior, as columns `draw_1` and so on of the table
+    /// written with -o; every one adds up to the bands
     #[arg(long, value_name = "N", requires = "output", value_parser = clap::value_parser!(u16).range(1..=4000))]
     pub draws: Option<u16>,
     /// The seed of all draws

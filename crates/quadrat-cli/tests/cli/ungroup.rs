@@ -239,8 +239,35 @@ fn rates_and_a_life_table_come_from_deaths_and_people() {
             );
         }
     }
-    // Survivors fall.
-    assert!(life.windows(2).all(|pair| pair[1][5] < pair[0][5]));
+    // All columns are of one table: who die are missing among the next.
+    assert!(
+        life.windows(2)
+            .all(|p| (p[0][5] - p[0][8] - p[1][5]).abs() < 1e-6)
+    );
+    // Nobody lives for ever, and life expectancy does not hang on where the axis ends.
+    assert!(life.iter().all(|row| row[16] < 110.0));
+    let far = ["--life-table", "far.csv", "--last", "130", "-q"];
+    done(folder.path(), &[EVENTS.as_slice(), far.as_slice()].concat());
+    let (_, far) = rows(&read("far.csv"));
+    for column in 14..17 {
+        assert!(
+            (far[0][column] - life[0][column]).abs() < 0.5,
+            "{:?}",
+            far[0]
+        );
+    }
+    // Steps that stop short begin with the same life expectancy.
+    let short = ["--life-table", "s.csv", "--edges", "15,65", "-q"];
+    done(
+        folder.path(),
+        &[EVENTS.as_slice(), short.as_slice()].concat(),
+    );
+    let (_, short) = rows(&read("s.csv"));
+    assert!(
+        (short[0][14] - life[15][14]).abs() < 0.2,
+        "{short:?} {:?}",
+        life[15]
+    );
 }
 
 #[test]

@@ -23,7 +23,8 @@ const LEVEL: f64 = 0.95;
 /// Variance of the log density of ages, and of amounts of money.
 const AGES: f64 = 0.15;
 const MONEY: f64 = 0.3;
-/// What a band in which nobody was counted is taken for: half of one that could have been.
+/// What a band in which nobody was counted is taken for: half of one that could have been. Its
+/// cells are met as if that were known, so that a run of such bands is even.
 const NOBODY: f64 = 0.5;
 /// Populations that are in memory at a time.
 const AT_ONCE: usize = 64;
@@ -45,7 +46,8 @@ pub struct Ungroup<'a> {
     pub(super) upper: &'a [f64],
     pub(super) ends: Ends,
     wanted: Wanted,
-    sampled: Option<f64>,
+    sampled: f64,
+    is_expected: bool,
     pub(super) level: f64,
     pub(super) draws: usize,
     pub(super) seed: u64,
@@ -66,7 +68,8 @@ impl<'a> Ungroup<'a> {
                 log: false,
             },
             wanted: Wanted::Own,
-            sampled: Some(1.0),
+            sampled: 1.0,
+            is_expected: false,
             level: LEVEL,
             draws: DRAWS,
             seed: 1,
@@ -95,8 +98,8 @@ impl<'a> Ungroup<'a> {
         self
     }
 
-    /// Bands of money: the curve is smooth in the logarithm of the amount and the first band's upper
-    /// edge, `log(x + c)`.
+    /// Bands of money: the curve is smooth in `log(x + c)`, the logarithm of the amount and the
+    /// first band's upper edge.
     #[must_use]
     pub fn log(mut self, log: bool) -> Self {
         self.ends.log = log;
@@ -111,7 +114,8 @@ impl<'a> Ungroup<'a> {
         self
     }
 
-    /// The edges between which steps are told; the last may be infinite where the last band is open.
+    /// The edges between which steps are told; the last may be infinite where the last band is
+    /// open.
     #[must_use]
     pub fn edges(mut self, edges: &[f64]) -> Self {
         self.wanted = Wanted::Edges(edges.to_vec());
@@ -123,14 +127,15 @@ impl<'a> Ungroup<'a> {
     /// of a band follow the curve.
     #[must_use]
     pub fn sampled(mut self, sampled: f64) -> Self {
-        self.sampled = Some(sampled);
+        self.sampled = sampled;
         self
     }
 
-    /// Tells the curve itself, what is expected in a step: no chance of single people.
+    /// Tells the curve itself, what is expected in a step: no chance of single people. A band in
+    /// which nobody was counted has nobody.
     #[must_use]
     pub fn expected(mut self) -> Self {
-        self.sampled = None;
+        self.is_expected = true;
         self
     }
 
@@ -241,7 +246,7 @@ impl<'a> Ungroup<'a> {
                 cells,
                 pools: &task.pools,
                 counts: &counts,
-                sampled: self.sampled,
+                sampled: (!self.is_expected).then_some(self.sampled),
                 level: self.level,
                 seed: self.seed,
                 stream,
@@ -255,7 +260,7 @@ impl<'a> Ungroup<'a> {
     /// Log averages of the bands, in shares of all per unit of the axis.
     fn logs(&self, counts: &[f64], cells: &Cells, bands: &Bands) -> Vec<f64> {
         let total: f64 = counts.iter().sum();
-        let nobody = NOBODY / self.sampled.unwrap_or(1.0);
+        let nobody = NOBODY / self.sampled;
         let one = |(band, count): (usize, &f64)| {
             let count = if *count > 0.0 { *count } else { nobody };
             let ends = [cells.band[band], cells.band[band + 1]].map(|i| cells.edges[i]);
@@ -317,7 +322,8 @@ impl<'a> Ungroup<'a> {
         if !(self.level > 0.0 && self.level < 1.0) {
             return setting("the level", self.level, "between 0 and 1");
         }
-        if let Some(sampled) = self.sampled.filter(|s| !(*s > 0.0 && s.is_finite())) {
+        let sampled = self.sampled;
+        if !(sampled > 0.0 && sampled.is_finite()) {
             return setting("how many were asked per one counted", sampled, "above zero");
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::error::{UngroupError, Warning};
 
 /// More cells than this are refused: a setting costs their cube.
 const MOST: usize = 600;
-/// Cells are at most this part of the axis wide.
+/// Cells are at most about this part of the axis wide (a fifth more, where one is enough so).
 const FINEST: f64 = 0.01;
 /// Steps of which whole numbers of years are a table.
 const YEARS: f64 = 200.0;
@@ -70,6 +70,17 @@ impl Cells {
         let cells = edges.len() - 1;
         if cells > MOST {
             return Err(UngroupError::TooFine { cells, most: MOST });
+        }
+        let narrow = bands
+            .edges
+            .windows(2)
+            .position(|pair| pair[1] - pair[0] <= 2.0 * same);
+        if let Some(band) = narrow {
+            return Err(UngroupError::Narrow {
+                row: bands.rows[band],
+                lower: bands.edges[band],
+                upper: bands.edges[band + 1],
+            });
         }
         let index = |x: f64| {
             let above = edges.partition_point(|edge| *edge < x - same);
@@ -146,16 +157,18 @@ fn evenly(first: f64, last: f64, step: f64) -> Result<(Steps, Option<Warning>), 
 /// Parts of every band of the same width; an open last band is one.
 fn parts(bands: &Bands) -> Vec<(f64, f64)> {
     let mut told = Vec::new();
+    // Of many bands fewer parts, so that cells stay within their bounds.
+    let parts = (MOST / 2 / bands.len()).clamp(1, PARTS);
     for (b, pair) in bands.edges.windows(2).enumerate() {
         if bands.is_open && b + 1 == bands.len() {
             told.push((pair[0], f64::INFINITY));
             break;
         }
-        let edge = |i: usize| match i == PARTS {
+        let edge = |i: usize| match i == parts {
             true => pair[1],
-            false => pair[0] + (pair[1] - pair[0]) * i as f64 / PARTS as f64,
+            false => pair[0] + (pair[1] - pair[0]) * i as f64 / parts as f64,
         };
-        told.extend((0..PARTS).map(|i| (edge(i), edge(i + 1))));
+        told.extend((0..parts).map(|i| (edge(i), edge(i + 1))));
     }
     told
 }

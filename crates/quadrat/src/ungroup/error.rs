@@ -58,6 +58,18 @@ pub enum UngroupError {
         /// Its end.
         upper: f64,
     },
+    /// A band that is too narrow for the axis.
+    #[error(
+        "the band of row {row} (counted from 0), {lower} to {upper}, is too narrow beside the whole axis: join it with its neighbour, or let the last band end farther out"
+    )]
+    Narrow {
+        /// Row, counted from 0.
+        row: usize,
+        /// Its beginning.
+        lower: f64,
+        /// Its end.
+        upper: f64,
+    },
     /// An open band with another one beyond it.
     #[error(
         "the band of row {row} (counted from 0), open {}, has the band of row {other} beyond it: only the outermost band may be open",
@@ -208,7 +220,7 @@ pub enum UngroupError {
 pub enum Warning {
     /// Few draws carry the weight.
     #[error(
-        "draws that count are {:.0} % of all: totals and their sums hold, but intervals inside bands are rough; counts jump from band to band more than the prior expects",
+        "intervals inside bands are rough, totals and sums of bands hold (draws that count are {:.0} % of all): counts jump from band to band more than is usual; look for bands that are wrong, or join them",
         100.0 * effective
     )]
     FewDraws {
@@ -217,13 +229,29 @@ pub enum Warning {
     },
     /// Few settings of the hyperparameters carry the weight.
     #[error(
-        "few settings of the roughness fit these bands ({effective:.1} of {settings}): intervals inside bands are rough"
+        "intervals inside bands are rough ({effective:.1} of {settings} settings of the roughness count): bands are many and precise, or jump more than is usual; look for bands that are wrong, or compare with another --seed"
     )]
     FewSettings {
         /// Effective number of settings.
         effective: f64,
         /// How many were tried.
         settings: usize,
+    },
+    /// Bands with more events than exposure.
+    #[error(
+        "{bands} bands have more events than exposure: is the exposure in another unit, such as thousands?"
+    )]
+    Impossible {
+        /// How many bands.
+        bands: usize,
+    },
+    /// Bands in which nobody was exposed.
+    #[error(
+        "nobody was exposed in {bands} bands: rates there are told by their neighbours and the prior"
+    )]
+    Nobody {
+        /// How many bands.
+        bands: usize,
     },
     /// Draws that could not be moved to their totals.
     #[error("{count} of {draws} draws could not be moved to the totals and were left out")]

@@ -78,23 +78,8 @@ impl Counting<'_> {
                 weighted::told(&values, &sample.weights, self.level)
             })
             .collect();
-        let count = draws + sample.lost;
-        if sample.effective < FEW.0 {
-            let effective = sample.effective;
-            warnings.push(Warning::FewDraws { effective });
-        }
-        if sample.settings < FEW.1 && self.settings > 1 {
-            warnings.push(Warning::FewSettings {
-                effective: sample.settings,
-                settings: self.settings,
-            });
-        }
-        if sample.lost * 100 > count {
-            warnings.push(Warning::Lost {
-                count: sample.lost,
-                draws: count,
-            });
-        }
+        let lost = (sample.lost, draws + sample.lost);
+        warnings.extend(poor(sample.effective, sample.settings, self.settings, lost));
         Ok(Estimate {
             axis: self.bands.axis,
             cells: self.cells.clone(),
@@ -125,6 +110,34 @@ impl Counting<'_> {
         let one = |draw: usize| whole + parts.iter().map(|&i| masses[(i, draw)]).sum::<f64>();
         (0..masses.ncols()).map(one).collect()
     }
+}
+
+/// Warnings of draws that say little.
+///
+/// # Arguments
+/// * `effective` - the share of draws that count
+/// * `settings`, `tried` - how many settings count, of how many
+/// * `lost`, `draws` - how many draws could not be made, of how many
+pub(super) fn poor(
+    effective: f64,
+    settings: f64,
+    tried: usize,
+    (lost, draws): (usize, usize),
+) -> Vec<Warning> {
+    let mut out = Vec::new();
+    if effective < FEW.0 {
+        out.push(Warning::FewDraws { effective });
+    }
+    if settings < FEW.1 && tried > 1 {
+        out.push(Warning::FewSettings {
+            effective: settings,
+            settings: tried,
+        });
+    }
+    if lost * 100 > draws {
+        out.push(Warning::Lost { count: lost, draws });
+    }
+    out
 }
 
 /// Turns shares into how many of a total there are: those that were asked are multinomial.

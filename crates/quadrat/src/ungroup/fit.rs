@@ -169,7 +169,7 @@ impl Task {
             reason: reason.to_owned(),
         };
         let drawn: Vec<Option<Drawn>> = blocks.into_iter().flatten().collect();
-        let all = drawn.len();
+        let all = 2 * wanted.iter().sum::<usize>();
         if all == 0 {
             return Err(refused("no setting of the roughness has a mode"));
         }

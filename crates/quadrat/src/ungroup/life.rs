@@ -1,5 +1,7 @@
 //! Life tables from rates of dying.
 
+use std::ops::Range;
+
 use super::answer::Answer;
 use super::weighted;
 use crate::linalg::Mat;
@@ -10,7 +12,7 @@ pub(super) const BORN: f64 = 100_000.0;
 /// One column of a life table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Column {
-    /// Medians.
+    /// The column of the table of median rates: all columns are of one table.
     pub value: Vec<f64>,
     /// Lower ends of the intervals.
     pub lower: Vec<f64>,
@@ -18,11 +20,13 @@ pub struct Column {
     pub upper: Vec<f64>,
 }
 
-/// A life table of 100,000 born, each column with intervals.
+/// A life table of 100,000 who are alive where it begins, each column with intervals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LifeTable {
     /// Lower and upper edge of every step.
     pub edges: Vec<(f64, f64)>,
+    /// Where the table ends, if its last band was closed: years lived beyond are not counted.
+    pub until: Option<f64>,
     /// Probability of dying within a step, `q`.
     pub q: Column,
     /// Who are alive at its beginning, `l`.
@@ -35,6 +39,19 @@ pub struct LifeTable {
     pub e: Column,
 }
 
+/// What a life table is made of: cells from its beginning to the end of the axis.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    /// Edges of the cells.
+    pub cells: Vec<(f64, f64)>,
+    /// The cells of every step.
+    pub steps: Vec<Range<usize>>,
+    /// The first cell of the open band; none where the last band was closed.
+    pub open: Option<usize>,
+    /// Whether the first cell is the first year of life.
+    pub has_infants: bool,
+}
+
 /// One life table, of every step.
 #[derive(Debug, Clone, Default)]
 struct Life {
@@ -45,84 +62,97 @@ struct Life {
     e: Vec<f64>,
 }
 
-/// The life table of one set of rates; the last step ends with the last death.
-///
-/// `q = n m / (1 + (n - a) m)`, `l_{x+n} = l_x - d_x`, `L = n l_{x+n} + a d`, `e = sum L / l`, with
-/// `a = n / 2`, of the first year of life `0.07 + 1.7 m`, at most a half, and `L = l / m` in the
-/// last step.
-///
-/// # Source
-/// Preston, Heuveline and Guillot 2001, *Demography*, chapter 3; for infants Keyfitz 1970.
-fn life(edges: &[(f64, f64)], rates: &[f64], has_infants: bool) -> Life {
-    let n = edges.len();
-    let mut out = Life::default();
-    let mut alive = BORN;
-    for (step, (&(from, to), &m)) in edges.iter().zip(rates).enumerate() {
-        let is_last = step + 1 == n;
-        let width = to - from;
-        let a = match has_infants && step == 0 {
-            true => (0.07 + 1.7 * m).min(0.5),
-            false => 0.5 * width,
-        };
-        let q = match is_last {
-            true => 1.0,
-            false => (width * m / (1.0 + (width - a) * m)).min(1.0),
-        };
-        let d = alive * q;
-        out.q.push(q);
-        out.l.push(alive);
-        out.d.push(d);
-        out.years.push(match is_last {
-            true => alive / m,
-            false => width * (alive - d) + a * d,
-        });
-        alive -= d;
-    }
-    let mut left = 0.0;
-    out.e = vec![0.0; n];
-    for step in (0..n).rev() {
-        left += out.years[step];
-        out.e[step] = match out.l[step] > 0.0 {
-            true => left / out.l[step],
-            false => 0.0,
-        };
-    }
-    out
-}
-
-/// The life table of weighted draws of rates, shape `[steps, draws]`.
-pub(super) fn life_table(
-    edges: &[(f64, f64)],
-    rates: &Mat<f64>,
-    weights: &[f64],
-    level: f64,
-    has_infants: bool,
-) -> LifeTable {
-    let lives: Vec<Life> = (0..rates.ncols())
-        .map(|draw| life(edges, rates.col_as_slice(draw), has_infants))
-        .collect();
-    let column = |of: fn(&Life) -> &[f64]| {
-        let mut out = Column::default();
-        for step in 0..edges.len() {
-            let values: Vec<f64> = lives.iter().map(|life| of(life)[step]).collect();
-            let Answer {
-                value,
-                lower,
-                upper,
-            } = weighted::answer(&values, weights, level);
-            out.value.push(value);
-            out.lower.push(lower);
-            out.upper.push(upper);
+impl Span {
+    /// The life table of one set of rates, by cells.
+    ///
+    /// `q = n m / (1 + (n - a) m)`, `l_{x+n} = l_x - d_x`, `L = n l_{x+n} + a d`, `e = sum L / l`,
+    /// with `a = n / 2`, of the first year of life `0.07 + 1.7 m`, at most a half. In an open last
+    /// band rates do not fall with age, which events cannot tell there, and its last cell ends with
+    /// the last death: `L = l / m`, at most the width of the band.
+    ///
+    /// # Source
+    /// Preston, Heuveline and Guillot 2001, *Demography*, chapter 3; for infants Keyfitz 1970.
+    fn life(&self, rates: &[f64]) -> Life {
+        let n = self.cells.len();
+        let (mut alive, mut most) = (BORN, 0.0_f64);
+        let (mut l, mut d, mut years) = (vec![0.0; n + 1], vec![0.0; n], vec![0.0; n]);
+        for (i, &(from, to)) in self.cells.iter().enumerate() {
+            let width = to - from;
+            let is_open = self.open.is_some_and(|open| i >= open);
+            most = if is_open { most.max(rates[i]) } else { 0.0 };
+            let m = rates[i].max(most);
+            let a = match self.has_infants && i == 0 {
+                true => (0.07 + 1.7 * m).min(0.5),
+                false => 0.5 * width,
+            };
+            let is_last = is_open && i + 1 == n;
+            let q = width * m / (1.0 + (width - a) * m);
+            l[i] = alive;
+            d[i] = alive * if is_last { 1.0 } else { q.min(1.0) };
+            years[i] = match (is_last, self.open) {
+                (true, Some(open)) => (alive / m).min(alive * (to - self.cells[open].0)),
+                _ if q >= 1.0 => alive / m,
+                _ => width * (alive - d[i]) + a * d[i],
+            };
+            alive -= d[i];
+        }
+        let mut left = vec![0.0; n + 1];
+        for i in (0..n).rev() {
+            left[i] = left[i + 1] + years[i];
+        }
+        let mut out = Life::default();
+        for step in &self.steps {
+            let (alive, dead) = (l[step.start], d[step.clone()].iter().sum::<f64>());
+            let per_person = |x: f64, none: f64| if alive > 0.0 { x / alive } else { none };
+            out.q.push(per_person(dead, 1.0).min(1.0));
+            out.l.push(alive);
+            out.d.push(dead);
+            out.years.push(years[step.clone()].iter().sum());
+            out.e.push(per_person(left[step.start], 0.0));
         }
         out
-    };
-    LifeTable {
-        edges: edges.to_vec(),
-        q: column(|life| &life.q),
-        l: column(|life| &life.l),
-        d: column(|life| &life.d),
-        years: column(|life| &life.years),
-        e: column(|life| &life.e),
+    }
+
+    /// The life table of weighted draws of rates, shape `[cells, draws]`.
+    pub fn table(
+        &self,
+        edges: Vec<(f64, f64)>,
+        rates: &Mat<f64>,
+        weights: &[f64],
+        level: f64,
+    ) -> LifeTable {
+        let draws = 0..rates.ncols();
+        let lives: Vec<Life> = draws.map(|k| self.life(rates.col_as_slice(k))).collect();
+        let medians: Vec<f64> = (0..rates.nrows())
+            .map(|i| {
+                let values: Vec<f64> = rates.row(i).iter().copied().collect();
+                weighted::answer(&values, weights, level).value
+            })
+            .collect();
+        let centre = self.life(&medians);
+        let column = |of: fn(&Life) -> &[f64]| {
+            let mut out = Column {
+                value: of(&centre).to_vec(),
+                ..Column::default()
+            };
+            for step in 0..self.steps.len() {
+                let values: Vec<f64> = lives.iter().map(|life| of(life)[step]).collect();
+                let Answer { lower, upper, .. } = weighted::answer(&values, weights, level);
+                out.lower.push(lower.min(out.value[step]));
+                out.upper.push(upper.max(out.value[step]));
+            }
+            out
+        };
+        let end = self.cells.last().map(|cell| cell.1);
+        LifeTable {
+            edges,
+            until: end.filter(|_| self.open.is_none()),
+            q: column(|life| &life.q),
+            l: column(|life| &life.l),
+            d: column(|life| &life.d),
+            years: column(|life| &life.years),
+            e: column(|life| &life.e),
+        }
     }
 }
 
@@ -130,11 +160,19 @@ pub(super) fn life_table(
 mod tests {
     use super::*;
 
+    fn span(open: Option<usize>) -> Span {
+        Span {
+            cells: vec![(0.0, 1.0), (1.0, 2.0), (2.0, 12.0)],
+            steps: vec![0..1, 1..2, 2..3],
+            open,
+            has_infants: true,
+        }
+    }
+
     /// A table that was worked out by hand.
     #[test]
-    fn three_years_by_hand() {
-        let edges = [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)];
-        let got = life(&edges, &[0.1, 0.2, 0.5], true);
+    fn three_cells_by_hand() {
+        let got = span(Some(2)).life(&[0.1, 0.2, 0.5]);
         // a = .24, q = .1 / 1.076; then a = .5, q = .2 / 1.1; the last 1 / .5 years.
         let q = [0.1 / 1.076, 0.2 / 1.1, 1.0];
         let l = [1e5, 1e5 * (1.0 - q[0]), 1e5 * (1.0 - q[0]) * (1.0 - q[1])];
@@ -156,20 +194,47 @@ mod tests {
             assert!((got.e[i] - e[i]).abs() < 1e-13);
             assert!((got.d[i] - l[i] * q[i]).abs() < 1e-9);
         }
-        let total: f64 = got.d.iter().sum();
-        assert!((total - 1e5).abs() < 1e-9);
+        // One step has what its cells have.
+        let mut joined = span(Some(2));
+        joined.steps = std::iter::once(0..3).collect();
+        let one = joined.life(&[0.1, 0.2, 0.5]);
+        assert!((one.e[0] - e[0]).abs() < 1e-13 && (one.d[0] - 1e5).abs() < 1e-9);
+        // A table that stops short tells the same of where it begins.
+        joined.steps = std::iter::once(0..1).collect();
+        assert!((joined.life(&[0.1, 0.2, 0.5]).e[0] - e[0]).abs() < 1e-13);
     }
 
     #[test]
-    fn intervals_are_of_the_draws() {
-        let edges = [(0.0, 1.0), (1.0, 2.0)];
-        let rates = Mat::from_fn(2, 3, |step, draw| 0.1 * (1 + step + draw) as f64);
-        let table = life_table(&edges, &rates, &[1.0 / 3.0; 3], 0.5, false);
-        let own: Vec<f64> = (0..3)
-            .map(|d| life(&edges, rates.col_as_slice(d), false).e[0])
+    fn no_rate_makes_anybody_live_for_ever() {
+        // The last rate falls to nothing: rates of an open band do not fall.
+        let mut open = span(Some(1));
+        let got = open.life(&[0.1, 0.2, 1e-9]);
+        assert!((got.e[2] - 5.0).abs() < 1e-12, "{:?}", got.e);
+        // Nobody died in the whole band: they live as long as it is wide.
+        open.open = Some(2);
+        let got = open.life(&[0.1, 0.2, 1e-9]);
+        assert!((got.e[2] - 10.0).abs() < 1e-12, "{:?}", got.e);
+        // A closed one counts years up to its end.
+        let got = span(None).life(&[0.0, 0.0, 0.0]);
+        assert_eq!(got.e, [12.0, 11.0, 10.0]);
+        let table = span(None).table(vec![], &Mat::zeros(3, 2), &[0.5; 2], 0.9);
+        assert_eq!(table.until, Some(12.0));
+    }
+
+    #[test]
+    fn intervals_are_of_the_draws_and_columns_of_one_table() {
+        let own = span(Some(2));
+        let rates = Mat::from_fn(3, 3, |cell, draw| 0.1 * (1 + cell + draw) as f64);
+        let edges = own.cells.clone();
+        let table = own.table(edges, &rates, &[1.0 / 3.0; 3], 0.5);
+        let each: Vec<f64> = (0..3)
+            .map(|k| own.life(rates.col_as_slice(k)).e[0])
             .collect();
-        assert!((table.e.value[0] - own[1]).abs() < 1e-12);
-        assert!(table.e.lower[0] < own[1] && table.e.upper[0] > own[1]);
-        assert_eq!(table.l.value[0], BORN);
+        assert!((table.e.value[0] - each[1]).abs() < 1e-12);
+        assert!(table.e.lower[0] < each[1] && table.e.upper[0] > each[1]);
+        for step in 0..2 {
+            let next = table.l.value[step] - table.d.value[step];
+            assert!((next - table.l.value[step + 1]).abs() < 1e-9);
+        }
     }
 }

@@ -3,12 +3,12 @@
 //! The exposure is ungrouped first, by the same method as any count. Events of a band are Poisson
 //! with the mean `sum_i w_i e^{f_i}` over its cells, `w` the exposure there and `f` the log rate:
 //! events are not met exactly, they came by chance. Every setting of the hyperparameters that is
-//! used takes a draw of the exposure of its own, and draws are weighed by the evidence that they
-//! have together: what is not known of the exposure is in the rates.
+//! used takes a draw of the curve of the exposure of its own, and draws are weighed by the evidence
+//! that they have together: what is not known of that curve is in the rates.
 //!
 //! The log rate is a level, a line and two functions as in `prior.rs`, with the variance 0.5 of the
-//! smooth one, 0.005 of the rough one. Where the first band is the first year of life its rate has a
-//! level of its own, and it falls fast in the years after: infants die at many times the rate of
+//! smooth one, 0.005 of the rough one. Where the first band is the first year of life its rate has
+//! a level of its own, and it falls fast in the years after: infants die at many times the rate of
 //! those who are one, and that goes on to fall for some years.
 
 use rand::Rng;
@@ -17,10 +17,10 @@ use rayon::prelude::*;
 use super::bands::Bands;
 use super::builder::{Population, Ungroup};
 use super::error::{UngroupError, Warning};
-use super::estimate::Estimate;
+use super::estimate::{Estimate, poor};
 use super::fit::{allocated, random};
 use super::prior::{self, Setting};
-use super::rate_prior::{Task, is_infant, task};
+use super::rate_prior::{Task, task};
 use super::rates::{Rates, of_step};
 use super::weighted;
 use crate::inference::pooled::{Draws, Mode, PooledOptions, draw_pooled_from, evened, find_mode};
@@ -100,7 +100,7 @@ impl Ungroup<'_> {
             .map(|[smooth, far, rough, near]| [smooth, far, ROUGH / 0.03 * rough, near])
             .collect();
         let drawn = self.drawn(&task, &people, &settings, exposure.stream)?;
-        self.told(&bands, &people, drawn)
+        self.told(&bands, &people, (&events, &totals), drawn)
     }
 
     /// Draws of log rates, with the number of their draw of the exposure and their log weights.
@@ -148,12 +148,14 @@ impl Ungroup<'_> {
             };
             let ready = lift.ready(|| problem.prior.covariance.clone())?;
             let (values, _) = ready.given(&problem.prior.mean, own);
-            let mass = (lift.weights().len() as f64).ln() + lift.log_evidence() - evidence[s][0];
+            let count = lift.weights().len() as f64;
+            let mass = count.ln() + lift.log_evidence() - evidence[s][0];
             let logs = lift.weights().iter().map(|w| mass + w.ln()).collect();
             Ok(Some(AtSetting {
                 values,
                 logs,
                 exposure,
+                counted: count * lift.effective(),
             }))
         };
         let blocks: Vec<Option<AtSetting>> = (0..settings.len())
@@ -166,7 +168,13 @@ impl Ungroup<'_> {
             .enumerate()
             .flat_map(|(b, block)| (0..block.logs.len()).map(move |d| (b, d)))
             .collect();
+        let asked = 2.0 * wanted.iter().sum::<usize>() as f64;
+        let squares = wanted.iter().map(|&n| (2.0 * n as f64 / asked).powi(2));
         Ok(Drawn {
+            settings: 1.0 / squares.sum::<f64>(),
+            // What each setting's draws are worth, of all that were asked for.
+            counted: blocks.iter().map(|b| b.counted).sum::<f64>() / asked,
+            lost: asked as usize - all.len(),
             logs: all.iter().map(|&(b, d)| blocks[b].logs[d]).collect(),
             exposure: all.iter().map(|&(b, _)| blocks[b].exposure).collect(),
             values: Mat::from_fn(task.cells.len(), all.len(), |i, k| {
@@ -176,7 +184,13 @@ impl Ungroup<'_> {
         })
     }
 
-    fn told(&self, bands: &Bands, people: &Estimate, drawn: Drawn) -> Result<Rates, UngroupError> {
+    fn told(
+        &self,
+        bands: &Bands,
+        people: &Estimate,
+        (events, totals): (&[f64], &[f64]),
+        drawn: Drawn,
+    ) -> Result<Rates, UngroupError> {
         let (weights, effective) = evened(&drawn.logs).ok_or_else(|| UngroupError::NoCurve {
             reason: "no draw of the rates has a weight".to_owned(),
         })?;
@@ -192,12 +206,12 @@ impl Ungroup<'_> {
             weighted::told(&values, &weights, level)
         });
         let told = told.collect();
+        let effective = effective * drawn.counted;
         let mut warnings: Vec<Warning> = people.warnings().to_vec();
-        if effective < 0.1 {
-            warnings.push(Warning::FewDraws { effective });
-        }
-        let is_year = cells.told.first() == Some(&(0.0, 1.0));
-        let has_infants = is_infant(bands) && is_year;
+        let all = weights.len() + drawn.lost;
+        warnings.extend(poor(effective, drawn.settings, SETTINGS, (drawn.lost, all)));
+        warnings.extend(doubts(events, totals));
+        let open = bands.is_open.then(|| cells.band[bands.len() - 1]);
         Ok(Rates {
             cells,
             rates,
@@ -207,7 +221,8 @@ impl Ungroup<'_> {
             told,
             warnings,
             effective,
-            has_infants,
+            settings: drawn.settings,
+            open,
             tail: people.tail(),
         })
     }
@@ -218,6 +233,8 @@ struct AtSetting {
     values: Mat<f64>,
     logs: Vec<f64>,
     exposure: usize,
+    /// How many draws of equal weight say as much.
+    counted: f64,
 }
 
 /// All draws.
@@ -225,6 +242,27 @@ struct Drawn {
     values: Mat<f64>,
     logs: Vec<f64>,
     exposure: Vec<usize>,
+    /// How many settings of equal weight say as much.
+    settings: f64,
+    /// The share of draws that count at their settings.
+    counted: f64,
+    /// Draws that could not be made.
+    lost: usize,
+}
+
+/// What is odd about events and exposures.
+fn doubts(events: &[f64], totals: &[f64]) -> Vec<Warning> {
+    let each = || events.iter().zip(totals);
+    let above = each().filter(|(events, people)| events > people).count();
+    let nobody = totals.iter().filter(|people| **people == 0.0).count();
+    let mut out = Vec::new();
+    if above > 0 {
+        out.push(Warning::Impossible { bands: above });
+    }
+    if nobody > 0 {
+        out.push(Warning::Nobody { bands: nobody });
+    }
+    out
 }
 
 /// Refuses events that no exposure explains.

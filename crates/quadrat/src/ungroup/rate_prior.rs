@@ -15,8 +15,8 @@ use crate::parameter::Parameter;
 /// The sd of the slope along the whole axis, and of the level of the first year of life.
 const SLOPE: f64 = 5.0;
 const INFANT: f64 = 3.0;
-/// After the first year of life the log rate falls as `a e^{-x}`: `a`, and its sd. Those who are two
-/// die at some three fifths of the rate of those who are one.
+/// After the first year of life the log rate falls as `a e^{-x}`: `a`, and its sd. Those who are
+/// two die at some three fifths of the rate of those who are one.
 const CHILD: (f64, f64) = (3.5, 2.0);
 /// Cells have at least this part of the exposure of their band.
 const LEAST: f64 = 1e-9;

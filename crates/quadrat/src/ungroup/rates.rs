@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::answer::Answer;
 use super::cells::Cells;
 use super::error::Warning;
-use super::life::{LifeTable, life_table};
+use super::life::{LifeTable, Span};
 use super::tail::Tail;
 use super::weighted::{self, Told};
 use crate::linalg::Mat;
@@ -22,8 +22,10 @@ pub struct Rates {
     pub(super) told: Vec<Told>,
     pub(super) warnings: Vec<Warning>,
     pub(super) effective: f64,
-    /// Whether the first step is the first year of life.
-    pub(super) has_infants: bool,
+    /// The same of settings, in numbers.
+    pub(super) settings: f64,
+    /// The first cell of the open band; none where the last band was closed.
+    pub(super) open: Option<usize>,
     pub(super) tail: Option<(Tail, f64, f64)>,
 }
 
@@ -88,7 +90,8 @@ impl Rates {
         Mat::from_fn(all.nrows(), count, |step, k| all[(step, chosen[k])])
     }
 
-    /// The sum of the rates over the axis, such as the children that a woman has in all.
+    /// The sum of the rates over the steps that are told, times their widths: of births by all ages
+    /// of mothers the children that a woman has.
     #[must_use]
     pub fn sum(&self) -> Answer {
         let all = self.weighted();
@@ -118,18 +121,23 @@ impl Rates {
         })
     }
 
-    /// A life table of a hundred thousand born, from the rates as rates of dying, with intervals
-    /// from the draws.
+    /// A life table of a hundred thousand who are alive where the steps begin, from the rates as
+    /// rates of dying. It is made of all cells up to the end of the axis, whatever steps are told.
     #[must_use]
     pub fn life_table(&self) -> LifeTable {
-        let ends = &self.cells.told;
-        life_table(
-            ends,
-            &self.weighted(),
-            &self.weights,
-            self.level,
-            self.has_infants,
-        )
+        let first = self.cells.step.first().map_or(0, |step| step.start);
+        let all = first..self.cells.len();
+        let cells: Vec<(f64, f64)> = all.map(|i| self.cells.cell(i)).collect();
+        let steps = self.cells.step.iter();
+        let span = Span {
+            steps: steps.map(|s| s.start - first..s.end - first).collect(),
+            open: self.open.map(|open| open.saturating_sub(first)),
+            has_infants: cells.first() == Some(&(0.0, 1.0)),
+            cells,
+        };
+        let rate = |i: usize, k: usize| self.rates[(first + i, k)];
+        let rates = Mat::from_fn(span.cells.len(), self.weights.len(), rate);
+        span.table(self.cells.told.clone(), &rates, &self.weights, self.level)
     }
 
     /// How the exposure falls off in the last band, where that begins, and where it ends.
@@ -148,5 +156,11 @@ impl Rates {
     #[must_use]
     pub fn effective(&self) -> f64 {
         self.effective
+    }
+
+    /// How many settings of equal weight say as much as those that are averaged over.
+    #[must_use]
+    pub fn effective_settings(&self) -> f64 {
+        self.settings
     }
 }

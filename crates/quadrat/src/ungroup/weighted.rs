@@ -63,8 +63,8 @@ pub(super) fn answer(values: &[f64], weights: &[f64], level: f64) -> Answer {
     }
 }
 
-/// Which draws stand for all, by their weights, systematically, in an order that does not tell their
-/// settings.
+/// Which draws stand for all, by their weights, systematically, in an order that does not tell
+/// their settings.
 pub(super) fn chosen(weights: &[f64], count: usize) -> Vec<usize> {
     let (mut sum, mut at) = (weights[0], 0);
     let by_weight: Vec<usize> = (0..count)
@@ -89,11 +89,9 @@ fn gcd(a: usize, b: usize) -> usize {
 
 /// Quantiles in ascending order.
 fn quantiles<const N: usize>(values: &[f64], weights: &[f64], wanted: [f64; N]) -> [f64; N] {
-    let mut order: Vec<(f64, f64)> = values
-        .iter()
-        .copied()
-        .zip(weights.iter().copied())
-        .collect();
+    let pairs = values.iter().copied().zip(weights.iter().copied());
+    // A draw of no weight is no place to interpolate from.
+    let mut order: Vec<(f64, f64)> = pairs.filter(|(_, w)| *w > 0.0).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut sum = 0.0;
     let middles: Vec<f64> = order
@@ -149,5 +147,7 @@ mod tests {
         let heavy = told(&values, &[0.0, 0.0, 1.0], 0.9);
         assert_eq!((heavy.mean, heavy.median), (2.0, 2.0));
         assert_eq!(told(&[5.0; 4], &[0.25; 4], 0.9).sd, 0.0);
+        let only = told(&[1.0, 2.0, 3.0], &[0.0, 1.0, 0.0], 0.9);
+        assert_eq!((only.lower, only.upper), (2.0, 2.0));
     }
 }

@@ -14,7 +14,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["inference"],
     &["problem"],
     &["posterior"],
-    &["model", "baseline", "simulate", "density"],
+    &["model", "baseline", "simulate", "density", "ungroup"],
     &["acquire"],
 ];
 

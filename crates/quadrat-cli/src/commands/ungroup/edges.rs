@@ -31,7 +31,7 @@ const BEFORE: [(&str, bool); 12] = [
     ("\u{2265}", false),
     (">", false),
 ];
-const BEHIND: [(&str, bool); 13] = [
+const BEHIND: [(&str, bool); 15] = [
     ("and more", false),
     ("or more", false),
     ("and over", false),
@@ -41,17 +41,23 @@ const BEHIND: [(&str, bool); 13] = [
     ("and above", false),
     ("or above", false),
     ("and up", false),
+    ("plus", false),
     ("+", false),
     ("and less", true),
     ("or less", true),
     ("and under", true),
+    ("or under", true),
 ];
+/// Words that say nothing of where an edge is.
+const IDLE: [&str; 6] = ["aged", "ages", "age", "years", "year", "yrs"];
 
 /// Reads a cell; what is wrong with it, where nothing can be read.
 pub fn edge(cell: &str) -> Result<Edge, String> {
-    let text = cell.trim().to_lowercase();
+    let text = cell.trim().to_lowercase().replace('&', " and ");
+    let words = text.split_whitespace().filter(|word| !IDLE.contains(word));
+    let text = words.collect::<Vec<&str>>().join(" ");
     let word = text.trim_start_matches(['+', '-']);
-    if text.is_empty() || ["inf", "infinity"].contains(&word) {
+    if text.is_empty() || ["inf", "infinity", "\u{221e}"].contains(&word) {
         return Ok(Edge::None);
     }
     let opened = BEFORE.iter().find_map(|&(word, is_below)| {
@@ -77,6 +83,9 @@ fn number(text: &str) -> Result<f64, ()> {
     let text = text.trim().trim_start_matches(['$', '\u{20ac}', '\u{a3}']);
     if let Ok(value) = parse_number(text) {
         return Ok(value);
+    }
+    if let Some(thousands) = text.strip_suffix('k') {
+        return parse_number(thousands).map(|n| 1000.0 * n).map_err(|_| ());
     }
     let mut groups = text.split([',', ' ', '\u{a0}', '\u{202f}', '_']);
     let first = groups.next().unwrap_or("");
@@ -144,6 +153,11 @@ mod tests {
             ("100,000 and more", "", (100_000.0, INF)),
             ("$100,000 or more", "", (100_000.0, INF)),
             ("100 000", "150 000", (100_000.0, 150_000.0)),
+            ("90 years and over", "", (90.0, INF)),
+            ("Aged 90 and over", "", (90.0, INF)),
+            ("65 plus", "", (65.0, INF)),
+            ("65 & over", "", (65.0, INF)),
+            ("100k+", "\u{221e}", (100_000.0, INF)),
             ("<15", "", (-INF, 15.0)),
             ("<15", "15", (-INF, 15.0)),
             ("under 15", "15", (-INF, 15.0)),

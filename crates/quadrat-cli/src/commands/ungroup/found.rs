@@ -10,7 +10,7 @@ use super::refused;
 use super::rows::{Group, Rows};
 use crate::args::Ungroup;
 use crate::diagnostic::{Problem, Problems};
-use crate::numbers::exact;
+use crate::numbers::{coordinate, exact};
 
 /// Populations whose steps are drawn.
 pub const DRAWN: usize = 6;
@@ -27,12 +27,12 @@ pub struct Found {
     /// Draws of every step, by draws.
     pub draws: Vec<Vec<f64>>,
     /// Numbers of the whole population, with their names.
-    pub answers: Vec<(&'static str, Answer)>,
+    pub answers: Vec<(String, Answer)>,
     pub tail: Option<(Tail, f64, f64)>,
     pub life: Option<LifeTable>,
     pub warnings: Vec<String>,
     pub effective: f64,
-    pub effective_settings: Option<f64>,
+    pub effective_settings: f64,
 }
 
 /// All populations.
@@ -172,6 +172,8 @@ fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
         let top = estimate.top_share(0.1);
         answers.extend(top.map(|top| ("share of the top tenth", top)));
     }
+    let answers = answers.into_iter().map(|(name, a)| (name.to_owned(), a));
+    let answers = answers.collect();
     let drawn = usize::from(args.draws.unwrap_or(0));
     let draws = match drawn {
         0 => Vec::new(),
@@ -200,20 +202,36 @@ fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
             .map(ToString::to_string)
             .collect(),
         effective: estimate.effective(),
-        effective_settings: Some(estimate.effective_settings()),
+        effective_settings: estimate.effective_settings(),
+    }
+}
+
+/// What the first `ex` of a life table is.
+fn expectancy(life: &LifeTable) -> String {
+    let first = life.edges.first().map_or(0.0, |edge| edge.0);
+    match (life.until, first == 0.0) {
+        (None, true) => "life expectancy".to_owned(),
+        (None, false) => format!("life expectancy at {}", coordinate(first)),
+        (Some(end), _) => {
+            let [first, end] = [first, end].map(coordinate);
+            format!("years lived from {first} to {end}")
+        }
+    }
+}
+
+fn at_first(column: &Column) -> Answer {
+    Answer {
+        value: column.value[0],
+        lower: column.lower[0],
+        upper: column.upper[0],
     }
 }
 
 fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
     let life = args.life_table.as_ref().map(|_| rates.life_table());
-    let born = |life: &LifeTable| Answer {
-        value: life.e.value[0],
-        lower: life.e.lower[0],
-        upper: life.e.upper[0],
-    };
     let answers = match &life {
-        Some(life) => vec![("life expectancy", born(life))],
-        None => vec![("sum of the rates", rates.sum())],
+        Some(life) => vec![(expectancy(life), at_first(&life.e))],
+        None => vec![("sum of the rates".to_owned(), rates.sum())],
     };
     let drawn = usize::from(args.draws.unwrap_or(0));
     let draws = match drawn {
@@ -239,7 +257,7 @@ fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
         life,
         warnings: rates.warnings().iter().map(ToString::to_string).collect(),
         effective: rates.effective(),
-        effective_settings: None,
+        effective_settings: rates.effective_settings(),
     }
 }
 

@@ -85,11 +85,12 @@ fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
     header.extend(COLUMNS.map(str::to_owned));
     header.extend((1..=args.draws.unwrap_or(0)).map(|draw| draw_name(usize::from(draw))));
     let twice = (1..header.len()).find(|&i| header[..i].contains(&header[i]));
-    match twice {
+    let is_written = args.output.is_some() || args.life_table.is_some();
+    match twice.filter(|_| is_written) {
         None => Ok(header),
         Some(i) => {
             let message = format!("the table would have two columns named `{}`", header[i]);
-            let remedy = "rename that column in the table that is read, or name it once";
+            let remedy = "rename that column in the table that is read (`from` and `to` are edges that no other column is named), or name it once";
             Err(Problem::new(message).remedy(remedy).into())
         }
     }

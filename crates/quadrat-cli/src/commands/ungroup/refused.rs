@@ -7,18 +7,35 @@ use crate::diagnostic::{Problem, Problems};
 
 /// Whether an error is about what was asked, not about one population.
 pub fn is_common(error: &UngroupError) -> bool {
-    use UngroupError as E;
-    matches!(error, E::Setting { .. } | E::TooFine { .. } | E::ParetoAxis)
+    // Ends and edges are about the bands of a population.
+    let of_bands = ["the beginning of", "the end of", "an edge"];
+    match error {
+        UngroupError::Setting { what, .. } => !of_bands.iter().any(|own| what.starts_with(own)),
+        other => matches!(other, UngroupError::ParetoAxis),
+    }
 }
 
 /// A refusal of what was asked.
 pub fn common(error: &UngroupError) -> Problems {
     let remedy = match error {
-        UngroupError::TooFine { .. } => "give a wider --step, or --edges",
-        UngroupError::ParetoAxis => "add --log",
-        _ => "change --first, --last, --tail, --step, --edges, --sampled or --level",
+        UngroupError::ParetoAxis => "add --log".to_owned(),
+        UngroupError::Setting { what, .. } => format!("change {}", flag(what)),
+        _ => "change what is asked for".to_owned(),
     };
     Problem::new(error.to_string()).remedy(remedy).into()
+}
+
+/// The option that a setting is of.
+fn flag(what: &str) -> &'static str {
+    match what {
+        "the beginning of the first band" => "--first",
+        "the end of the last band" => "--last",
+        "the slope of the tail" => "--tail",
+        "the step" => "--step",
+        "an edge that is asked for" => "--edges",
+        "the level" => "--level",
+        _ => "--sampled",
+    }
 }
 
 /// A refusal of one population.
@@ -132,8 +149,25 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
             let fact = format!("the first band is open below {edge}");
             at(0, Part::Upper, fact, "say with --first where it begins")
         }
+        UngroupError::Setting { what, .. } => {
+            let remedy = format!("change {}", flag(what));
+            at(last, Part::Lower, error.to_string(), &remedy)
+        }
+        UngroupError::Narrow { row, lower, upper } => {
+            let fact = format!("the band from {lower} to {upper} is too narrow beside all others");
+            at(
+                row,
+                Part::Lower,
+                fact,
+                "join it with its neighbour, or change --last or --tail",
+            )
+        }
         ref other => {
             let remedy = match other {
+                UngroupError::TooFine { .. } => "give a wider --step, or --edges",
+                UngroupError::NoCurve { .. } => {
+                    "look for counts that are wrong; a nearer --last helps where it is far away"
+                }
                 UngroupError::TooFew { .. } => {
                     "give two bands at least, and name populations with --by"
                 }

@@ -1,10 +1,10 @@
 //! What `quadrat ungroup` says: numbers for people, JSON for programs.
 
 use anyhow::Result;
-use quadrat::ungroup::{Answer, Tail, five_year_ratio, myers, whipple};
+use quadrat::ungroup::{Answer, LifeTable, Tail, five_year_ratio, myers, whipple};
 use serde_json::{Map, Value, json};
 
-use super::found::{All, Found};
+use super::found::{All, DRAWN, Found, LIFE};
 use super::rows::{Group, Rows};
 use crate::args::Ungroup;
 use crate::diagnostic::Paint;
@@ -36,6 +36,10 @@ fn tail(found: &Found) -> Option<String> {
 
 /// Heaping indices where bands tell them.
 fn heaping(group: &Group) -> Vec<(&'static str, f64)> {
+    // Events prefer no digits: who tells an age does.
+    if group.exposure.is_some() {
+        return Vec::new();
+    }
     let ages = (0..group.rows.len())
         .take_while(|&i| group.lower[i] == i as f64 && group.upper[i] == (i + 1) as f64);
     let years: Vec<f64> = ages.map(|i| group.counts[i]).collect();
@@ -101,6 +105,11 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         count(all.found.iter().map(|f| f.edges.len()).sum(), what),
     )];
     out.extend(tail(first));
+    let until = first.life.as_ref().and_then(|life| life.until);
+    out.extend(until.map(|end| {
+        let end = coordinate(end);
+        format!("the last band is closed: years lived beyond {end} are not in the life table")
+    }));
     out
 }
 
@@ -128,6 +137,12 @@ pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
             out.push_str(&format!("and {rest}\n"));
         }
     }
+    if args.plot.is_some() && all.found.len() > DRAWN {
+        let of = all.found.len();
+        out.push_str(&format!(
+            "the figure has the first {DRAWN} of {of} populations\n"
+        ));
+    }
     for warning in warnings(rows, all) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
@@ -136,6 +151,22 @@ pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
 
 fn as_json(answer: &Answer) -> Value {
     json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
+}
+
+/// A life table as JSON.
+fn life(table: &LifeTable) -> Value {
+    let told = [&table.q, &table.l, &table.d, &table.years, &table.e];
+    let columns = LIFE.iter().zip(told).map(|(name, column)| {
+        let told = json!({
+            "value": column.value,
+            "lower": column.lower,
+            "upper": column.upper,
+        });
+        ((*name).to_owned(), told)
+    });
+    let mut out: Map<String, Value> = columns.collect();
+    out.insert("until".to_owned(), json!(table.until));
+    Value::Object(out)
 }
 
 /// Everything as JSON.
@@ -147,12 +178,12 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
     let one = |found: &Found| {
         let group = &rows.groups[found.group];
         let answers = found.answers.iter().map(|(name, answer)| {
-            let key = match *name {
+            let key = match name.as_str() {
                 "10 %" => "quantile_10",
                 "90 %" => "quantile_90",
                 "Gini" => "gini",
                 "share of the top tenth" => "top_tenth_share",
-                "life expectancy" => "life_expectancy",
+                name if name.starts_with("life") || name.starts_with("years") => "life_expectancy",
                 "sum of the rates" => "sum_of_rates",
                 other => other,
             };
@@ -185,6 +216,7 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
             "upper": upper,
             "effective": found.effective,
             "effective_settings": found.effective_settings,
+            "life_table": found.life.as_ref().map(life),
             "warnings": found.warnings,
         })
     };

@@ -73,6 +73,19 @@ fn the_unit_of_counts_does_not_matter_to_the_curve() {
     let got: Vec<f64> = got.iter().map(|n| n / 1000.0).collect();
     // Roundings of logarithms pass through searches that end at a thousandth.
     assert!(agree(&got, &want, 1e-9));
+    // An empty band is half of one who was asked, in any unit.
+    let mut empty = people.clone();
+    empty[4] = 0.0;
+    let want = builder.estimate(&empty).unwrap().mean();
+    let few: Vec<f64> = empty.iter().map(|n| n / 1000.0).collect();
+    for some in [
+        builder.clone().sampled(1000.0),
+        builder.clone().sampled(1000.0).expected(),
+    ] {
+        let got = some.estimate(&few).unwrap().mean();
+        let got: Vec<f64> = got.iter().map(|n| 1000.0 * n).collect();
+        assert!(agree(&got, &want, 1e-9));
+    }
     // Counts in thousands: so many were asked, and the chance of single people is the same.
     let counted = Ungroup::new(&from, &to).draws(200);
     let few: Vec<f64> = people.iter().map(|n| n / 1000.0).collect();
@@ -119,6 +132,23 @@ fn what_is_told_already_is_given_back() {
     assert_eq!(some.sd()[3], 0.0);
     assert!(some.sd()[1] > 0.0);
     assert!((some.mean()[1] + some.mean()[2] - 9043.0).abs() < 1e-8);
+}
+
+#[test]
+fn bands_without_width_are_refused() {
+    let told = Ungroup::new(&[0.0, 1.0, 1.0 + 1e-9], &[1.0, 1.0 + 1e-9, 3.0]);
+    let told = told.estimate(&[5.0, 6.0, 2.0]).unwrap_err();
+    assert!(
+        matches!(told, UngroupError::Narrow { row: 1, .. }),
+        "{told}"
+    );
+    let (from, to, people) = bands();
+    let told = Ungroup::new(&from, &to).tail(Tail::Exponential { rate: 1e9 });
+    let told = told.estimate(&people).unwrap_err();
+    assert!(
+        matches!(told, UngroupError::Narrow { row: 9, .. }),
+        "{told}"
+    );
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn inequality_of_a_lognormal_distribution_is_held() {
         .estimate(&counts)
         .unwrap();
     let median = found.quantile(0.5);
-    assert!(median.lower < 50e3 && median.upper > 50e3, "{median:?}");
+    // It is an edge, and half are below.
+    assert!((median.value / 50e3 - 1.0).abs() < 1e-3, "{median:?}");
     let mean = found.mean_value();
     let truth = 50e3 * 0.32_f64.exp();
     assert!(mean.lower < truth && mean.upper > truth, "{mean:?}");

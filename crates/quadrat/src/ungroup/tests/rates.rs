@@ -1,6 +1,6 @@
 //! Rates and life tables of a population that is known.
 
-use crate::ungroup::{Ungroup, UngroupError};
+use crate::ungroup::{Ungroup, UngroupError, Warning};
 
 const FROM: [f64; 20] = [
     0.0, 1.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0,
@@ -51,20 +51,22 @@ fn rates_hold_those_of_a_known_population() {
     let draws = found.draws(50);
     assert!((0..50).all(|k| draws.col_as_slice(k).iter().all(|r| *r > 0.0)));
 
+    // The last band is closed: years lived before 100.
     let table = found.life_table();
+    assert_eq!(table.until, Some(100.0));
     let by_hand = life_expectancy(&truth);
     let (low, high) = (table.e.lower[0], table.e.upper[0]);
     assert!(low < by_hand && by_hand < high, "{low} {by_hand} {high}");
     assert!(high - low < 2.0, "{low} {high}");
-    assert_eq!((table.l.value[0], table.q.value[99]), (1e5, 1.0));
+    assert_eq!(table.l.value[0], 1e5);
 }
 
-/// By `l_{x+1} = l_x e^{-m}` and `L = d / m`, the last year by its rate: rates are the same within
-/// a year.
+/// Years lived before 100, by `l_{x+1} = l_x e^{-m}` and `L = d / m`: rates are the same within a
+/// year.
 fn life_expectancy(rates: &[f64]) -> f64 {
     let (mut alive, mut years) = (1.0, 0.0);
-    for (age, m) in rates.iter().enumerate() {
-        let next = if age == 99 { 0.0 } else { alive * (-m).exp() };
+    for m in rates {
+        let next = alive * (-m).exp();
         years += (alive - next) / m;
         alive = next;
     }
@@ -95,4 +97,55 @@ fn events_need_exposure() {
     events[4] = 0.0;
     let found = builder.rates(&events, &people).unwrap();
     assert!(found.mean().iter().all(|r| r.is_finite() && *r > 0.0));
+    let nobody = |w: &Warning| matches!(w, Warning::Nobody { bands: 1 });
+    assert!(
+        found.warnings().iter().any(nobody),
+        "{:?}",
+        found.warnings()
+    );
+    let thousands = builder.rates(&events, &people.map(|n| n / 1000.0)).unwrap();
+    let unit = |w: &Warning| matches!(w, Warning::Impossible { bands: 19 });
+    assert!(
+        thousands.warnings().iter().any(unit),
+        "{:?}",
+        thousands.warnings()
+    );
+}
+
+/// The commonest table: five-year bands, the last one open, which says little of those above 100.
+#[test]
+fn life_expectancy_does_not_hang_on_where_the_axis_ends() {
+    let (mut to, mut deaths, mut people, truth) = known();
+    let join = |x: &mut Vec<f64>| {
+        let last: f64 = x.drain(18..).sum();
+        x.push(last);
+    };
+    join(&mut deaths);
+    join(&mut people);
+    to.truncate(18);
+    to.push(f64::INFINITY);
+    let from = &FROM[..19];
+    // All of whom die some time: few years are lived beyond 100.
+    let by_hand = life_expectancy(&truth) + 0.02;
+    for last in [105.0, 110.0, 130.0] {
+        let found = Ungroup::new(from, &to)
+            .last(last)
+            .rates(&deaths, &people)
+            .unwrap();
+        let e = found.life_table().e;
+        assert!(
+            e.lower[0] < by_hand + 0.1 && e.upper[0] > by_hand - 0.1,
+            "{last}: {by_hand}"
+        );
+        assert!(
+            e.upper[0] - e.lower[0] < 1.5,
+            "{last}: {} {}",
+            e.lower[0],
+            e.upper[0]
+        );
+        let some = Ungroup::new(from, &to).last(last).edges(&[0.0, 18.0, 65.0]);
+        let some = some.rates(&deaths, &people).unwrap().life_table();
+        assert_eq!(some.edges.len(), 2);
+        assert!((some.e.value[0] - e.value[0]).abs() < 0.2);
+    }
 }
