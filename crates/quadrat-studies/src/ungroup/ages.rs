@@ -183,7 +183,11 @@ fn one(
             ratio,
             0.0,
             // On five-year bands of constituencies the spline is nearer by 3 %.
-            if truths.name == AUTHORITIES { 1.01 } else { 1.05 },
+            if truths.name == AUTHORITIES {
+                1.01
+            } else {
+                1.05
+            },
         );
     }
     Ok(())
