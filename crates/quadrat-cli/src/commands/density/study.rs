@@ -153,12 +153,13 @@ fn keyed(study: &DensityStudy, mut problems: Problems) -> Problems {
         problem.message = words(&problem.message);
         problem.remedies.iter_mut().for_each(|r| r.reword(words));
         if problem.place.is_none() {
-            let said = [&problem.message].into_iter().chain(&problem.remedies);
-            let key = said.flat_map(|words| {
+            let remedies = problem.remedies.iter().map(ToString::to_string);
+            let mut said = std::iter::once(problem.message.clone()).chain(remedies);
+            let place = said.find_map(|words| {
                 let is_told = |key: &str| words.contains(&format!("`{key}`"));
-                study.keys.iter().find(move |(key, _)| is_told(key))
+                let mut keys = study.keys.iter();
+                keys.find(|(key, _)| is_told(key)).map(|(_, place)| place)
             });
-            let place = key.map(|(_, place)| place).next();
             problem.place = Some(Box::new(place.unwrap_or(&study.place).clone()));
         }
     }
