@@ -49,8 +49,8 @@ impl About {
     }
 
     /// What a measurement would tell of all targets together, in nats, on average over
-    /// hyperparameters. With `v` the variance of its latent value given what was measured, `v'` were
-    /// the targets known besides:
+    /// hyperparameters. With `v` the variance of its latent value given what was measured, `v'`
+    /// were the targets known besides:
     ///
     /// $$ I(y; t) = I_v(y; f) - I_{v'}(y; f) $$
     ///

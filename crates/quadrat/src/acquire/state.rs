@@ -60,8 +60,8 @@ impl<'s, 'a> State<'s, 'a> {
         self.given[member].known[asked.kind][asked.place]
     }
 
-    /// What a measurement took from the covariance, for every value of the hyperparameters: the last
-    /// that was made.
+    /// What the last measurement that was made took from the covariance, for every value of the
+    /// hyperparameters.
     pub fn taken(&self) -> Vec<&[f64]> {
         let last = self
             .given

@@ -8,8 +8,8 @@ use crate::problem::settings::Setting;
 const SLOPE: f64 = 1e-2;
 
 /// Says who would prefer a value beyond: the data, the prior, or nobody. Without an evidence, whose
-/// evaluation may be dear, only what the slope of the prior leaves open is said. Without the settings
-/// of the user it is not said whose bound it is.
+/// evaluation may be dear, only what the slope of the prior leaves open is said. Without the
+/// settings of the user it is not said whose bound it is.
 pub(super) fn warn_about_bounds(
     parameters: &[Parameter],
     settings: Option<&[(String, Setting)]>,

@@ -202,18 +202,22 @@ pub(super) fn conclude(
         warnings,
     };
     let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
-    let of_bound = Certificate::of(&posterior.summary).and_then(|bound| bound.warning());
-    posterior.summary.warnings.extend(of_bound);
-    if posterior.problem.method().is_some() {
-        let told = misfit::of_known_tables(&posterior)?;
-        posterior.summary.warnings.extend(told);
-    }
-    let of_noise = fine_noise::warning(&posterior)?;
-    posterior.summary.warnings.extend(of_noise);
-    let of_sums = posterior.warnings_of_sums()?;
-    posterior.summary.warnings.extend(of_sums);
+    let told = warnings_of(&posterior)?;
+    posterior.summary.warnings.extend(told);
     posterior.summary.seconds = found.started.elapsed().as_secs_f64();
     Ok(posterior)
+}
+
+/// What is to be told of what a posterior predicts of its own rows.
+fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
+    let mut warnings = Vec::new();
+    warnings.extend(Certificate::of(&posterior.summary).and_then(|bound| bound.warning()));
+    if posterior.problem.method().is_some() {
+        warnings.extend(misfit::of_known_tables(posterior)?);
+    }
+    warnings.extend(fine_noise::warning(posterior)?);
+    warnings.extend(posterior.warnings_of_sums()?);
+    Ok(warnings)
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight

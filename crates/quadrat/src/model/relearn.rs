@@ -23,8 +23,8 @@ impl Posterior {
     ///
     /// It does less than a fit: it looks for no new cycles, takes no other approximation where the
     /// one of the fit does not converge, and does not look whether exact rows that were added leave
-    /// the evidence rough. The summary has the warnings of this search; what a fit warned of its rows
-    /// (left out since they follow from others, counted once) is in the summary of that fit.
+    /// the evidence rough. The summary has the warnings of this search; what a fit warned of its
+    /// rows (left out since they follow from others, counted once) is in the summary of that fit.
     ///
     /// # Errors
     /// [`InputError::Unavailable`] for inducing points, whose places belong to the rows of the fit;
