@@ -501,7 +501,7 @@ const BROKEN: &[Case] = &[
     ("from,to,people\n0,10,5\n10,20\n", &[], &["t.csv:3"]),
     (
         "from,to,people\n0,10,5\n10,20,6\n",
-        &["--by", "people,people"],
+        &["--by", "people,people", "-o", "o.csv"],
         &["two columns named `people`"],
     ),
     (
