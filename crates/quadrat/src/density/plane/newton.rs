@@ -10,6 +10,8 @@ use super::prior::Prior;
 
 /// Newton steps.
 const MOST_STEPS: usize = 200;
+/// A decrement above which rounding does not explain that no step gains: half a nat was expected.
+const UNEXPLAINED: f64 = 1.0;
 /// Halvings of a step.
 const HALVINGS: i32 = 40;
 /// The weight of the missing information in the curvature: all of it, or less where the posterior
@@ -177,6 +179,14 @@ impl Problem<'_> {
             let step = factor.solve(&gradient);
             let decrement = dot(&gradient, &step).max(0.0).sqrt();
             let next = self.search(prior, &at, &step, decrement);
+            if next.is_none() && decrement > UNEXPLAINED {
+                return Err(DensityError::NoMode {
+                    reason: format!(
+                        "no step gains, where {:.1e} nats were expected",
+                        0.5 * decrement * decrement
+                    ),
+                });
+            }
             let is_last = decrement < tolerance || next.is_none();
             at = next.unwrap_or(at);
             if is_last {
