@@ -67,7 +67,7 @@ pub fn apart(places: &Places) -> Result<Functionals, InputError> {
             &mut columns,
         );
     }
-    Functionals::from_columns(places.inputs(), columns)
+    together(places, columns)
 }
 
 /// Rows that are bags, their weights times a factor for each.
@@ -104,7 +104,14 @@ fn weighted(
         columns.weight.extend(scaled);
         columns.offsets.push(columns.weight.len());
     }
-    Functionals::from_columns(places.inputs(), columns)
+    together(places, columns)
+}
+
+/// Functionals by columns, of which there is one for every input also where there are no rows.
+fn together(places: &Places, mut columns: Columns) -> Result<Functionals, InputError> {
+    let inputs = places.inputs();
+    columns.lower.resize_with(inputs.len(), Vec::new);
+    Functionals::from_columns(inputs, columns)
 }
 
 /// Adds the coordinates of points to columns, each point followed by the same further ones.
