@@ -167,7 +167,9 @@ fn without_totals(bands: &mut Vec<Band>, near: f64) {
         let mut at = total.0;
         while at < total.1 - near {
             let within = all.iter().filter(|band| {
-                (band.0 - at).abs() <= near && band.1 <= total.1 + near && *band != total
+                let begins_here = (band.0 - at).abs() <= near;
+                // Beside a band of enormous width others are no wider than what counts as near.
+                begins_here && band.1 > at && band.1 <= total.1 + near && *band != total
             });
             match within.map(|band| band.1).min_by(f64::total_cmp) {
                 Some(next) => at = next,
@@ -187,6 +189,14 @@ mod tests {
             .iter()
             .map(|&(a, b)| (f64::from(a), f64::from(b)))
             .collect()
+    }
+
+    #[test]
+    fn bands_beside_an_enormous_one_are_walked_once() {
+        let bands = [ages(&[(0, 1), (1, 2), (2, 3)]), vec![(2.0, 1e16)]].concat();
+        of_group(&bands, true);
+        let bands = [ages(&[(0, 1), (1, 2), (2, 3)]), vec![(0.0, 1e16)]].concat();
+        of_group(&bands, true);
     }
 
     #[test]
