@@ -13,6 +13,20 @@ const RADIUS: f64 = 1.1;
 /// Limits of what a direction of the design is stretched by.
 const STRETCH: (f64, f64) = (0.3, 3.0);
 
+/// Settings of less than this probability are dropped.
+const DROP: f64 = 1e-3;
+
+/// Settings with their weights, heaviest first: without those that weigh next to nothing, and with
+/// weights that add up to one.
+pub(super) fn heaviest<C>(mut all: Vec<(f64, C)>) -> Vec<(f64, C)> {
+    let sum: f64 = all.iter().map(|(weight, _)| weight).sum();
+    all.retain(|(weight, _)| *weight >= DROP * sum);
+    let sum: f64 = all.iter().map(|(weight, _)| weight).sum();
+    all.iter_mut().for_each(|(weight, _)| *weight /= sum);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all
+}
+
 /// A log posterior of logarithms of hyperparameters, between bounds.
 pub(super) trait Posterior<const N: usize> {
     /// Lower and upper bounds.

@@ -5,6 +5,7 @@ use libm::erf;
 use super::basis::{Basis, Kernel, Length, Prior};
 use super::cells::Cells;
 use super::counts::Counts;
+use super::design::heaviest;
 use super::error::DensityError;
 use super::newton::{Mode, Problem};
 
@@ -23,8 +24,6 @@ pub(super) const LENGTH_SPREAD: f64 = 1.0;
 pub(super) const SD_SCALE: f64 = 1.0;
 /// Lengthscales below so many cells are noise of the grid.
 pub(super) const LEAST_CELLS: f64 = 1.5;
-/// Settings of less than this probability are dropped.
-pub(super) const DROP: f64 = 1e-3;
 /// Variance of the function, times the sum of the weights, that cosines may leave out: the evidence
 /// changes by less than half of it.
 const LEFT_OUT: f64 = 1e-3;
@@ -163,25 +162,16 @@ pub(super) fn explore(
             }
         }
     }
-    let all: f64 = found.iter().flatten().map(|f| (f.0 - best).exp()).sum();
-    let mut out: Vec<Component> = found
-        .into_iter()
-        .flatten()
-        .map(|(log_weight, c)| Component {
-            weight: (log_weight - best).exp() / all,
-            ..c
-        })
-        .filter(|c| c.weight >= DROP)
-        .collect();
-    if out.is_empty() {
+    let found = found.into_iter().flatten();
+    let weighted = found.map(|(log_weight, c)| ((log_weight - best).exp(), c));
+    let all = heaviest(weighted.collect());
+    if all.is_empty() {
         return Err(failure.unwrap_or_else(|| DensityError::NoMode {
             reason: "no setting was tried".to_owned(),
         }));
     }
-    let sum: f64 = out.iter().map(|c| c.weight).sum();
-    out.iter_mut().for_each(|c| c.weight /= sum);
-    out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    Ok(out)
+    let all = all.into_iter();
+    Ok(all.map(|(weight, c)| Component { weight, ..c }).collect())
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use crate::optimise::{Options, minimise};
 use super::basis::{Basis, Kernel, Length};
 use super::cells::Cells;
 use super::counts::Counts;
-use super::design::{Posterior, design, directions};
+use super::design::{Posterior, design, directions, heaviest};
 use super::error::DensityError;
-use super::hyper::{Component, DROP, LEAST_CELLS, LENGTH_SPREAD, MEDIAN_LENGTH, SD_SCALE};
+use super::hyper::{Component, LEAST_CELLS, LENGTH_SPREAD, MEDIAN_LENGTH, SD_SCALE};
 use super::kinds::Integration;
 use super::map::{Sloped, evidence};
 use super::newton::Problem;
@@ -168,17 +168,12 @@ pub(super) fn probable(
     for (z, weight) in design::<2>() {
         let moved = |a: usize| top[a] + (0..2).map(|k| z[k] * directions[k][a]).sum::<f64>();
         let at = search.clamp([0, 1].map(moved));
-        if let Ok((value, mut c)) = search.component(at) {
-            c.weight = weight * (value - best).exp();
-            out.push(c);
+        if let Ok((value, c)) = search.component(at) {
+            out.push((weight * (value - best).exp(), c));
         }
     }
-    let sum: f64 = out.iter().map(|c| c.weight).sum();
-    out.retain(|c| c.weight >= DROP * sum);
-    let sum: f64 = out.iter().map(|c| c.weight).sum();
-    out.iter_mut().for_each(|c| c.weight /= sum);
-    out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    Ok(out)
+    let all = heaviest(out).into_iter();
+    Ok(all.map(|(weight, c)| Component { weight, ..c }).collect())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::linalg::{Mat, dot};
 use crate::optimise::{Options, minimise};
 
 use super::super::basis::Kernel;
-use super::super::design::{Posterior, design, directions};
+use super::super::design::{Posterior, design, directions, heaviest};
 use super::super::error::DensityError;
 use super::functions::Functions;
 use super::grid::Grid;
@@ -23,8 +23,6 @@ const LONGEST: f64 = 50.0;
 const LEAST_CELLS: f64 = 1.5;
 /// Slope of the log posterior at which the search ends: the design about the mode does the rest.
 const SLOPE: f64 = 0.03;
-/// Settings of less than this probability are dropped.
-const DROP: f64 = 1e-3;
 
 /// One setting of the hyperparameters.
 #[derive(Debug, Clone)]
@@ -299,7 +297,7 @@ fn about(
         wanted,
         bounds,
     };
-    let (best, mut component) = search.component(top, theta)?;
+    let (best, component) = search.component(top, theta)?;
     if !wanted.integrate {
         return Ok(vec![component]);
     }
@@ -313,21 +311,14 @@ fn about(
     for (z, weight) in design::<3>() {
         let moved = |a: usize| top[a] + (0..3).map(|k| z[k] * directions[k][a]).sum::<f64>();
         if z == [0.0; 3] {
-            component.weight = weight;
-            out.push(component.clone());
-        } else if let Ok((value, mut c)) =
-            search.component(search.clamp([0, 1, 2].map(moved)), &theta)
+            out.push((weight, component.clone()));
+        } else if let Ok((value, c)) = search.component(search.clamp([0, 1, 2].map(moved)), &theta)
         {
-            c.weight = weight * (value - best).exp();
-            out.push(c);
+            out.push((weight * (value - best).exp(), c));
         }
     }
-    let sum: f64 = out.iter().map(|c| c.weight).sum();
-    out.retain(|c| c.weight >= DROP * sum);
-    let sum: f64 = out.iter().map(|c| c.weight).sum();
-    out.iter_mut().for_each(|c| c.weight /= sum);
-    out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    Ok(out)
+    let all = heaviest(out).into_iter();
+    Ok(all.map(|(weight, c)| Component { weight, ..c }).collect())
 }
 
 #[cfg(test)]
