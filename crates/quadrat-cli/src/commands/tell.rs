@@ -19,7 +19,7 @@ use super::predict::load;
 use super::{print, replacing, running};
 use crate::args::{Saying, Tell};
 use crate::diagnostic::{Problem, Problems};
-use crate::engine::{self, Posterior};
+use crate::engine::{self, Posterior, Running};
 use crate::functionals::functionals;
 use crate::geographic::Geographic;
 use crate::numbers::{count, human};
@@ -40,6 +40,13 @@ pub fn run(args: &Tell) -> Result<()> {
     let rows = args.rows.as_deref();
     let outputs: Vec<PathBuf> = iter::once(output).chain(&args.told).cloned().collect();
     writable(&outputs)?;
+    let bar = Bar::new(args.quiet);
+    let saying = Saying {
+        json: false,
+        quiet: args.quiet,
+        threads: args.threads,
+    };
+    let how = running(&saying, &bar)?;
     let (mut posterior, geographic) = load(&args.model)?;
     let mut said = Vec::new();
     if let Some(rows) = rows {
@@ -47,7 +54,10 @@ pub fn run(args: &Tell) -> Result<()> {
     }
     if args.relearn {
         let before = posterior.summary().hyperparameters.clone();
-        posterior = relearned(args, &posterior)?;
+        posterior = relearned(&posterior, &how)?;
+        bar.finish();
+        let told = &posterior.summary().warnings;
+        told.iter().for_each(|warning| warn(warning));
         said.extend(learned(&before, &posterior.summary().hyperparameters));
     } else if rows.is_some() {
         said.push("hyperparameters are those of the fit; `--relearn` learns them again".to_owned());
@@ -152,32 +162,18 @@ fn in_order(own: &Own) -> Vec<(usize, String)> {
 }
 
 /// The model with hyperparameters learned from all of its rows.
-fn relearned(args: &Tell, posterior: &Posterior) -> Result<Posterior> {
-    let bar = Bar::new(args.quiet);
-    let how = running(
-        &Saying {
-            json: false,
-            quiet: args.quiet,
-            threads: args.threads,
-        },
-        &bar,
-    )?;
+fn relearned(posterior: &Posterior, how: &Running) -> Result<Posterior> {
     let hyperparameters = match posterior.summary().integrated {
         true => Hyperparameters::Integrate,
         false => Hyperparameters::Map,
     };
     let mut options = FitOptions::default().with_hyperparameters(hyperparameters);
-    if let Some(progress) = how.progress {
-        options = options.with_progress(progress);
+    if let Some(progress) = &how.progress {
+        options = options.with_progress(Arc::clone(progress));
     }
-    let again = posterior
+    posterior
         .relearn(&options)
-        .context("the hyperparameters cannot be learned again")?;
-    bar.finish();
-    for warning in &again.summary().warnings {
-        warn(warning);
-    }
-    Ok(again)
+        .context("the hyperparameters cannot be learned again")
 }
 
 /// What became of the hyperparameters.
