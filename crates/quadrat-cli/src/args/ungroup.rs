@@ -27,6 +27,10 @@ pub struct Ungroup {
     /// such as deaths or births, whole numbers, and rates are told
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["log", "sampled"])]
     pub exposure: Option<String>,
+    /// The table of the exposure, where it is told in bands of its own, which cover those of the
+    /// events; its columns of edges and populations have the same names
+    #[arg(long, value_name = "FILE", requires = "exposure")]
+    pub exposure_table: Option<PathBuf>,
     /// File for a life table of the rates, with intervals; needs --exposure
     #[arg(long, value_name = "OUT.csv", requires = "exposure")]
     pub life_table: Option<PathBuf>,

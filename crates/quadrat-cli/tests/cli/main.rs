@@ -50,5 +50,6 @@ mod sparse_choices;
 mod sums;
 mod tell;
 mod ungroup;
+mod ungroup_refused;
 mod varying;
 mod warned;

@@ -10,7 +10,7 @@ const COLUMNS: [&str; 7] = [
     "t.csv", "--lower", "from", "--upper", "to", "--count", "people",
 ];
 
-fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let all = ["ungroup"].into_iter().chain(COLUMNS);
     all.chain(more.iter().copied()).collect()
 }
@@ -300,242 +300,90 @@ fn rates_that_cannot_be_are_refused() {
     assert_eq!(usage.status.code(), Some(2));
 }
 
-/// A table, further arguments, and words of the refusal.
-type Case = (
-    &'static str,
-    &'static [&'static str],
-    &'static [&'static str],
-);
-
-const BROKEN: &[Case] = &[
-    ("from,to,people\n", &[], &["no rows"]),
-    ("", &[], &["empty"]),
-    ("from,to,people\n0,10,5\n", &[], &["1 band", "two bands"]),
-    (
-        "from,to,people\n0,10,5\n10,20,x\n",
-        &[],
-        &["t.csv:3:7", "`x` is not a number"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,\n",
-        &[],
-        &["t.csv:3:7", "empty"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,-1\n",
-        &[],
-        &["t.csv:3:7", "the count is -1"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,nan\n",
-        &[],
-        &["t.csv:3:7", "not finite"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,inf\n",
-        &[],
-        &["t.csv:3:7", "not finite"],
-    ),
-    (
-        "from,to,people\n0,10,0\n10,20,0\n",
-        &[],
-        &["all counts are zero"],
-    ),
-    (
-        "from,to,people\n0,10,1e300\n10,20,5\n",
-        &[],
-        &["double precision"],
-    ),
-    (
-        "from,to,people\n0,9,5\n10,19,5\n",
-        &[],
-        &["t.csv:3:1", "nothing is told from 9", "0-4 are 0 and 5"],
-    ),
-    (
-        "from,to,people\n0,10,5\n20,30,5\n",
-        &[],
-        &["nothing is told from 10", "to 20"],
-    ),
-    (
-        "from,to,people\n0,10,5\n5,15,5\n",
-        &[],
-        &["t.csv:3:1", "overlaps", "from 5 to 10"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,5\n0,20,10\n",
-        &[],
-        &["overlaps", "leave totals out"],
-    ),
-    (
-        "from,to,people\n0,10,5\n0,10,6\n",
-        &[],
-        &["overlaps", "--by"],
-    ),
-    (
-        "from,to,people\n10,0,5\n10,20,6\n",
-        &[],
-        &["t.csv:2:4", "begins at 10 and ends at 0"],
-    ),
-    (
-        "from,to,people\n5,5,5\n5,20,6\n",
-        &[],
-        &["begins at 5 and ends at 5"],
-    ),
-    (
-        "from,to,people\n0,,5\n10,20,6\n",
-        &[],
-        &["open band", "t.csv:3"],
-    ),
-    ("from,to,people\n,10,5\n0,5,6\n", &[], &["overlap"]),
-    (
-        "from,to,people\n,,5\n0,5,6\n",
-        &[],
-        &["no edge on either side"],
-    ),
-    (
-        "from,to,people\nold,10,5\n10,20,6\n",
-        &[],
-        &["t.csv:2:1", "`old` is no edge"],
-    ),
-    (
-        "from,to,people\n0-9,10,5\n10,20,6\n",
-        &[],
-        &["`0-9` is no edge", "0-4 are 0 and 5"],
-    ),
-    (
-        "from,to,people\n0,10,5\n90+,95,6\n",
-        &[],
-        &["t.csv:3:5", "contradict"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,1e999,6\n",
-        &[],
-        &["t.csv:3:4", "no edge"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,nan,6\n",
-        &[],
-        &["t.csv:3:4", "`nan` is no edge"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,,6\n",
-        &[],
-        &["open above 10", "--tail", "--last"],
-    ),
-    (
-        "from,to,people\n-5,0,5\n0,10,4\n10,,6\n",
-        &[],
-        &["open above 10"],
-    ),
-    (
-        "from,to,people\n,0,5\n0,10,4\n",
-        &[],
-        &["open below 0", "--first"],
-    ),
-    (
-        "from,to,people\n0,80,5\n80,,6\n",
-        &["--last", "70"],
-        &["end of the last band is 70", "above 80"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--last", "30"],
-        &["that band ends at 20"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--first", "-1"],
-        &["that band begins at 0"],
-    ),
-    (
-        "from,to,people\n<15,,5\n15,20,6\n",
-        &["--first", "15"],
-        &["below 15"],
-    ),
-    (
-        "from,to,people\n-5,10,5\n10,20,6\n",
-        &["--log"],
-        &["t.csv:2:1", "logarithmic axis"],
-    ),
-    (
-        "from,to,people\n0,80,5\n80,,6\n",
-        &["--tail", "pareto"],
-        &["--log"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--step", "0"],
-        &["the step is 0", "above zero"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--step", "0.001"],
-        &["cells are asked for", "--step"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--edges", "0,30"],
-        &["30", "from 0 to 20"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--edges", "5,0"],
-        &["above the one before"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--edges", "5"],
-        &["two at least"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--edges", "0,inf"],
-        &["from 0 to 20"],
-    ),
-    (
-        "from,to,peple\n0,10,5\n10,20,6\n",
-        &[],
-        &["no column `people`", "did you mean `peple`"],
-    ),
-    ("from;to;people\n0;10;5\n", &[], &["separated by ';'"]),
-    ("from,to,people\n0,10,5\n10,20\n", &[], &["t.csv:3"]),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["--by", "people,people", "-o", "o.csv"],
-        &["two columns named `people`"],
-    ),
-    (
-        "from,to,people,r\n0,10,5,a\n10,20,6,\n",
-        &["--by", "r"],
-        &["t.csv:3:9", "population of a row is empty"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["-o", "t.csv"],
-        &["would replace the table"],
-    ),
-    (
-        "from,to,people\n0,10,5\n10,20,6\n",
-        &["-o", "t.csv/o.csv"],
-        &["t.csv"],
-    ),
-];
+#[test]
+fn one_column_of_ages_and_inclusive_edges_are_the_same_bands() {
+    let labels = "age,people\n0-9,45578\n10-19,45125\n20 to 29,44748\n30\u{2013}39,45697\n40-49,41580\n50-59,42845\n60-69,38869\n70-79,24108\n80-89,10057\n90+,2712\n";
+    let inclusive = BANDS.lines().map(|line| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        if let Ok(to) = cells[1].parse::<f64>() {
+            cells[1] = (to - 1.0).to_string();
+        }
+        cells.join(",") + "\n"
+    });
+    let inclusive: String = inclusive.collect();
+    let folder = folder(&[
+        ("t.csv", BANDS.as_bytes()),
+        ("labels.csv", labels.as_bytes()),
+        ("inclusive.csv", inclusive.as_bytes()),
+    ]);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let body = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    done(folder.path(), &with(&["-o", "o.csv", "-q"]));
+    let args = [
+        "labels.csv",
+        "--lower",
+        "age",
+        "--count",
+        "people",
+        "-o",
+        "l.csv",
+    ];
+    let told = done(folder.path(), &[&["ungroup"], args.as_slice()].concat());
+    let words = "upper edges are the last number inside a band: each reaches 1 further";
+    assert!(told.contains(words), "{told}");
+    assert!(read("l.csv").starts_with("age,to,mean,"));
+    assert_eq!(body(&read("l.csv")), body(&read("o.csv")));
+    let args = [
+        "inclusive.csv",
+        "--lower",
+        "from",
+        "--upper",
+        "to",
+        "--count",
+        "people",
+    ];
+    let args = [&["ungroup"], args.as_slice(), &["-o", "i.csv"]].concat();
+    assert!(done(folder.path(), &args).contains(words));
+    assert_eq!(read("i.csv"), read("o.csv"));
+}
 
 #[test]
-fn what_cannot_be_ungrouped_is_refused_with_its_place() {
-    let mut wrong = Vec::new();
-    for (table, more, words) in BROKEN {
-        let folder = folder(&[("t.csv", table.as_bytes())]);
-        let output = quadrat(folder.path(), &with(more));
-        let told = stderr(&output);
-        let is_fine = output.status.code() == Some(1)
-            && words.iter().all(|word| told.contains(word))
-            && told.contains(" = ")
-            && names(folder.path()) == ["t.csv"]
-            && stdout(&output).is_empty();
-        if !is_fine {
-            wrong.push(format!("{table:?} {more:?}: {:?}\n{told}", output.status));
-        }
+fn an_exposure_may_have_a_table_of_its_own() {
+    let people = "from,to,people\n0,15,150300\n15,45,295000\n45,75,241000\n75,,55500\n";
+    let folder = folder(&[
+        ("t.csv", DEATHS.as_bytes()),
+        ("p.csv", people.as_bytes()),
+        ("short.csv", b"from,to,people\n0,15,150300\n15,45,295000\n"),
+        ("torn.csv", b"from,to,people\n0,15,150300\n45,,295000\n"),
+    ]);
+    let own = |table: &'static str| [EVENTS.as_slice(), &["--exposure-table", table]].concat();
+    let more = ["--life-table", "l.csv", "-o", "o.csv", "--plot", "o.svg"];
+    done(
+        folder.path(),
+        &[own("p.csv").as_slice(), more.as_slice()].concat(),
+    );
+    done(
+        folder.path(),
+        &[EVENTS.as_slice(), &["-o", "s.csv", "-q"]].concat(),
+    );
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let ((_, own_bands), (_, same)) = (rows(&read("o.csv")), rows(&read("s.csv")));
+    // The same people in wider bands: the same rates within what either is sure of.
+    for age in [0, 20, 50, 70] {
+        let (a, b) = (&own_bands[age], &same[age]);
+        assert!(a[4] < b[5] && b[5] < a[6], "{age}: {a:?} {b:?}");
     }
-    none(&wrong);
+    for (table, place, words) in [
+        (
+            "short.csv",
+            "t.csv:12:1",
+            "told from 0 to 45, and the events from 0 to 110",
+        ),
+        ("torn.csv", "torn.csv:3:1", "nothing is told from 15"),
+    ] {
+        let output = quadrat(folder.path(), &own(table));
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(told.contains(place) && told.contains(words), "{told}");
+    }
 }

@@ -45,7 +45,7 @@ pub struct Ungroup<'a> {
     pub(super) lower: &'a [f64],
     pub(super) upper: &'a [f64],
     pub(super) ends: Ends,
-    wanted: Wanted,
+    pub(super) wanted: Wanted,
     sampled: f64,
     is_expected: bool,
     pub(super) level: f64,

@@ -133,6 +133,23 @@ pub enum UngroupError {
         /// Its exposure.
         exposure: f64,
     },
+    /// What is wrong with the exposure in its own bands.
+    #[error("the exposure: {0}")]
+    Exposure(Box<UngroupError>),
+    /// Events outside of the bands of the exposure.
+    #[error(
+        "the exposure is told from {from} to {to}, and the events from {first} to {last}: its bands must cover theirs; end both at the same place, or leave events out"
+    )]
+    Uncovered {
+        /// Where the exposure begins.
+        from: f64,
+        /// Where it ends.
+        to: f64,
+        /// Where the events begin.
+        first: f64,
+        /// Where they end.
+        last: f64,
+    },
     /// Events that are no whole numbers.
     #[error(
         "row {row} (counted from 0) has {value} events; rates are learned from whole numbers of events"

@@ -244,16 +244,6 @@ impl Estimate {
         })
     }
 
-    /// Means of the cells.
-    pub(super) fn average(&self) -> Vec<f64> {
-        let mut out = vec![0.0; self.cells.len()];
-        for (draw, w) in self.weights.iter().enumerate() {
-            let own = self.masses.col_as_slice(draw);
-            out.iter_mut().zip(own).for_each(|(sum, n)| *sum += w * n);
-        }
-        out
-    }
-
     /// Draws by their weights: see [`weighted::chosen`].
     pub(super) fn chosen(&self, count: usize) -> Vec<usize> {
         weighted::chosen(&self.weights, count)

@@ -1,6 +1,6 @@
-//! Rates by single year from events and exposures in the same bands.
+//! Rates by single year from events and exposures in bands.
 //!
-//! The exposure is ungrouped first, by the same method as any count. Events of a band are Poisson
+//! The exposure is ungrouped first (`exposed.rs`). Events of a band are Poisson
 //! with the mean `sum_i w_i e^{f_i}` over its cells, `w` the exposure there and `f` the log rate:
 //! events are not met exactly, they came by chance. Every setting of the hyperparameters that is
 //! used takes a draw of the curve of the exposure of its own, and draws are weighed by the evidence
@@ -17,7 +17,8 @@ use rayon::prelude::*;
 use super::bands::Bands;
 use super::builder::{Population, Ungroup};
 use super::error::{UngroupError, Warning};
-use super::estimate::{Estimate, poor};
+use super::estimate::poor;
+use super::exposed::{Exposed, Exposure};
 use super::fit::{allocated, random};
 use super::prior::{self, Setting};
 use super::rate_prior::{Task, task};
@@ -64,33 +65,39 @@ impl Ungroup<'_> {
     /// # Ok::<(), quadrat::ungroup::UngroupError>(())
     /// ```
     pub fn rates(&self, events: &[f64], exposure: &[f64]) -> Result<Rates, UngroupError> {
-        self.rates_of(
-            events,
-            Population {
-                counts: exposure,
-                stream: 0,
-            },
-        )
+        let of = Population {
+            counts: exposure,
+            stream: 0,
+        };
+        self.rates_of(events, Exposure { of, bands: None })
     }
 
-    /// The same of one of several populations: their draws are independent where streams differ.
+    /// The same of one of several populations, and of an exposure in bands of its own: draws of
+    /// populations are independent where streams differ.
     ///
     /// # Errors
-    /// As [`Self::rates`].
-    pub fn rates_of(
-        &self,
-        events: &[f64],
-        exposure: Population<'_>,
-    ) -> Result<Rates, UngroupError> {
+    /// As [`Self::rates`]; what is wrong with the exposure is [`UngroupError::Exposure`] where it
+    /// has bands of its own.
+    pub fn rates_of(&self, events: &[f64], exposure: Exposure<'_>) -> Result<Rates, UngroupError> {
         let bands = Bands::new(self.lower, self.upper, &self.ends)?;
-        checked(events, exposure.counts)?;
-        let mut people = Err(UngroupError::Nothing);
-        let exposed = self.clone().expected();
-        exposed.estimate_each(&[exposure], |_, found| people = found)?;
-        let people = people?;
         let events = bands.ordered(events)?;
-        let totals = bands.ordered(exposure.counts)?;
+        whole(&bands, &events)?;
+        let given = exposure.bands.is_none();
+        let given = given
+            .then(|| bands.ordered(exposure.of.counts))
+            .transpose()?;
+        if let Some(totals) = &given {
+            exposed(&bands, &events, totals)?;
+        }
+        let people = Exposed::new(self, &bands, &exposure)?;
         let cells = &people.cells;
+        let totals = given.unwrap_or_else(|| {
+            let average = people.average();
+            let own = cells.band.windows(2);
+            own.map(|ends| average[ends[0]..ends[1]].iter().sum())
+                .collect()
+        });
+        exposed(&bands, &events, &totals)?;
         let task = task(&bands, cells, &events, &totals);
         let length =
             bands.axis.forward(cells.edges[cells.len()]) - bands.axis.forward(cells.edges[0]);
@@ -99,7 +106,7 @@ impl Ungroup<'_> {
             // The rough part is told relative to the smooth one of counts.
             .map(|[smooth, far, rough, near]| [smooth, far, ROUGH / 0.03 * rough, near])
             .collect();
-        let drawn = self.drawn(&task, &people, &settings, exposure.stream)?;
+        let drawn = self.drawn(&task, &people, &settings, exposure.of.stream)?;
         self.told(&bands, &people, (&events, &totals), drawn)
     }
 
@@ -107,7 +114,7 @@ impl Ungroup<'_> {
     fn drawn(
         &self,
         task: &Task<'_>,
-        people: &Estimate,
+        people: &Exposed,
         settings: &[Setting],
         stream: u64,
     ) -> Result<Drawn, UngroupError> {
@@ -187,7 +194,7 @@ impl Ungroup<'_> {
     fn told(
         &self,
         bands: &Bands,
-        people: &Estimate,
+        people: &Exposed,
         (events, totals): (&[f64], &[f64]),
         drawn: Drawn,
     ) -> Result<Rates, UngroupError> {
@@ -207,7 +214,7 @@ impl Ungroup<'_> {
         });
         let told = told.collect();
         let effective = effective * drawn.counted;
-        let mut warnings: Vec<Warning> = people.warnings().to_vec();
+        let mut warnings: Vec<Warning> = people.warnings.clone();
         let all = weights.len() + drawn.lost;
         warnings.extend(poor(effective, drawn.settings, SETTINGS, (drawn.lost, all)));
         warnings.extend(doubts(events, totals));
@@ -223,7 +230,7 @@ impl Ungroup<'_> {
             effective,
             settings: drawn.settings,
             open,
-            tail: people.tail(),
+            tail: people.tail,
         })
     }
 }
@@ -265,26 +272,26 @@ fn doubts(events: &[f64], totals: &[f64]) -> Vec<Warning> {
     out
 }
 
+/// Refuses events that are no whole numbers, of bands in their order.
+fn whole(bands: &Bands, events: &[f64]) -> Result<(), UngroupError> {
+    match events.iter().position(|events| events.fract() != 0.0) {
+        None => Ok(()),
+        Some(band) => Err(UngroupError::Events {
+            row: bands.rows[band],
+            value: events[band],
+        }),
+    }
+}
+
 /// Refuses events that no exposure explains.
-fn checked(events: &[f64], exposure: &[f64]) -> Result<(), UngroupError> {
-    if events.len() != exposure.len() {
-        return Err(UngroupError::Lengths {
-            what: "events",
-            expected: exposure.len(),
-            got: events.len(),
-        });
+fn exposed(bands: &Bands, events: &[f64], exposure: &[f64]) -> Result<(), UngroupError> {
+    let mut each = events.iter().zip(exposure);
+    match each.position(|(events, exposure)| *events > 0.0 && *exposure == 0.0) {
+        None => Ok(()),
+        Some(band) => Err(UngroupError::NoExposure {
+            row: bands.rows[band],
+            events: events[band],
+            exposure: exposure[band],
+        }),
     }
-    for (row, (&events, &exposure)) in events.iter().zip(exposure).enumerate() {
-        if events.is_finite() && events >= 0.0 && events.fract() != 0.0 {
-            return Err(UngroupError::Events { row, value: events });
-        }
-        if events > 0.0 && exposure == 0.0 {
-            return Err(UngroupError::NoExposure {
-                row,
-                events,
-                exposure,
-            });
-        }
-    }
-    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Means, sds and quantiles of weighted draws.
 
 use super::answer::Answer;
+use crate::linalg::Mat;
 
 /// What is told of one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,6 +47,16 @@ pub(super) fn told(values: &[f64], weights: &[f64], level: f64) -> Told {
         median,
         upper,
     }
+}
+
+/// Means of every row of weighted draws, shape `[rows, draws]`.
+pub(super) fn average(draws: &Mat<f64>, weights: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; draws.nrows()];
+    for (draw, w) in weights.iter().enumerate() {
+        let own = draws.col_as_slice(draw);
+        out.iter_mut().zip(own).for_each(|(sum, n)| *sum += w * n);
+    }
+    out
 }
 
 /// The median with its interval.

@@ -14,6 +14,8 @@ pub enum Edge {
     Below(f64),
     /// This band begins there and has no upper end: `90+`.
     From(f64),
+    /// Both ends: `0-4`, `10,000 to 14,999`, `[0, 5)`.
+    Both(f64, f64),
 }
 
 /// Words before or behind the edge of an open band.
@@ -48,6 +50,8 @@ const BEHIND: [(&str, bool); 15] = [
     ("and under", true),
     ("or under", true),
 ];
+/// What stands between two edges in one cell.
+const BETWEEN: [&str; 5] = [" to ", "\u{2013}", "\u{2014}", "..", "-"];
 /// Words that say nothing of where an edge is.
 const IDLE: [&str; 6] = ["aged", "ages", "age", "years", "year", "yrs"];
 
@@ -71,11 +75,25 @@ pub fn edge(cell: &str) -> Result<Edge, String> {
         })
     });
     match opened {
-        None => number(&text).map(Edge::At),
+        None => match both(&text) {
+            Some((from, to)) => Ok(Edge::Both(from, to)),
+            None => number(&text).map(Edge::At),
+        },
         Some((rest, true)) => number(rest).map(Edge::Below),
         Some((rest, false)) => number(rest).map(Edge::From),
     }
     .map_err(|()| format!("`{}` is no edge of a band", shown(cell.trim())))
+}
+
+/// Two numbers with a sign or a word between them.
+fn both(text: &str) -> Option<(f64, f64)> {
+    let pair = |from: &str, to: &str| Some((number(from).ok()?, number(to).ok()?));
+    if let Some(inner) = text.strip_prefix('[') {
+        let (from, to) = inner.strip_suffix(')')?.split_once(',')?;
+        return pair(from, to);
+    }
+    let mut between = BETWEEN.iter().flat_map(|sign| text.match_indices(sign));
+    between.find_map(|(at, sign)| pair(&text[..at], &text[at + sign.len()..]))
 }
 
 /// A finite number, whose thousands may stand apart.
@@ -126,6 +144,14 @@ pub fn ends(lower: &str, upper: Option<&str>) -> Result<(f64, f64), (bool, Strin
             Ok((from, f64::INFINITY))
         }
         (Edge::From(from), None) => Ok((from, f64::INFINITY)),
+        (Edge::Both(from, to), None) => Ok((from, to)),
+        (Edge::Both(..), Some(_)) => {
+            let cell = shown(lower.trim());
+            Err((
+                false,
+                format!("`{cell}` are two edges, and --upper names the upper ones"),
+            ))
+        }
         (Edge::Below(to), None | Some(Edge::None)) => Ok((f64::NEG_INFINITY, to)),
         (Edge::Below(to), Some(Edge::At(same) | Edge::Below(same))) if to == same => {
             Ok((f64::NEG_INFINITY, to))
@@ -172,12 +198,37 @@ mod tests {
     }
 
     #[test]
+    fn one_cell_may_have_both_edges() {
+        for (cell, want) in [
+            ("0-4", (0.0, 4.0)),
+            ("10 \u{2013} 14", (10.0, 14.0)),
+            ("Aged 10 to 14", (10.0, 14.0)),
+            ("5 to 9 years", (5.0, 9.0)),
+            ("$10,000 to $14,999", (10_000.0, 14_999.0)),
+            ("10,000-14,999.99", (10_000.0, 14_999.99)),
+            ("-5--1", (-5.0, -1.0)),
+            ("-5 to 5", (-5.0, 5.0)),
+            ("[0, 5)", (0.0, 5.0)),
+            ("1e-3-2e-3", (1e-3, 2e-3)),
+            ("0..5", (0.0, 5.0)),
+            ("$200,000 or more", (200_000.0, INF)),
+            ("85 years and over", (85.0, INF)),
+            ("Less than $10,000", (-INF, 10_000.0)),
+        ] {
+            assert_eq!(ends(cell, None), Ok(want), "{cell}");
+        }
+        for bad in ["(0, 5]", "0-", "4-x", "0-4-9", "2020-11-27"] {
+            assert!(ends(bad, None).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn what_is_no_band_is_refused() {
         for (lower, upper, is_second, fact) in [
             ("", "", false, "no edge"),
             ("old", "5", false, "`old` is no edge"),
             ("0", "five", true, "`five` is no edge"),
-            ("0-4", "5", false, "`0-4` is no edge"),
+            ("0-4", "5", false, "`0-4` are two edges"),
             ("90+", "95", true, "contradict"),
             ("<15", "20", true, "contradict"),
             ("0", "<5", true, "contradict"),

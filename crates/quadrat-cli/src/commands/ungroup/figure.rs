@@ -24,6 +24,9 @@ pub fn figure(path: &Path, args: &Ungroup, rows: &Rows, all: &All) -> Result<Vec
             "Bars are the bands; the line is the mean per unit of {}, in steps, with its {level} interval. Every draw adds up to the bands.",
             args.lower
         ),
+        Some(_) if args.exposure_table.is_some() => {
+            format!("The curve is the mean of the rates, in steps, with its {level} interval.")
+        }
         Some(exposure) => format!(
             "Level lines are events over {exposure} of the bands; the curve is the mean of the rates, in steps, with its {level} interval."
         ),
@@ -70,7 +73,9 @@ fn panel(args: &Ungroup, group: &Group, found: &Found) -> Panel {
         let (from, to) = (group.lower[b].max(first), group.upper[b].min(last));
         let is_whole = group.upper[b].is_finite() || to > from;
         let (count, exposure) = (group.counts[b], group.exposure.as_ref().map(|e| e[b]));
-        (is_whole && to > from && exposure != Some(0.0)).then(|| match exposure {
+        // Events and exposures of different bands have no rate.
+        let is_told = exposure != Some(0.0) && args.exposure_table.is_none();
+        (is_whole && to > from && is_told).then(|| match exposure {
             None => Observed::total(from, to, count),
             Some(exposure) => Observed::Level {
                 x0: from,

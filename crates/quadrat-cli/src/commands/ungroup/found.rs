@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use quadrat::ungroup::{
-    Answer, Column, Estimate, LifeTable, Population, Rates, Tail, Ungroup as Builder, UngroupError,
+    Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Tail, Ungroup as Builder,
+    UngroupError,
 };
 
 use super::refused;
@@ -92,14 +93,32 @@ impl All {
     /// Rates of every population, one after the other: each takes all threads.
     fn rates(&mut self, args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
         for (at, group) in rows.groups.iter().enumerate() {
-            let people = Population {
-                counts: group.exposure.as_deref().unwrap_or(&[]),
-                stream: group.stream(),
+            let own = rows.exposed.as_deref();
+            let own = own.map(|exposed| (exposed, exposed.named(&group.name)));
+            let (counts, bands) = match own {
+                Some((exposed, None)) => {
+                    self.failed.push((at, refused::unexposed(exposed, group)));
+                    continue;
+                }
+                Some((_, Some(own))) => {
+                    let bands = (own.lower.as_slice(), own.upper.as_slice());
+                    (own.counts.as_slice(), Some(bands))
+                }
+                None => (group.exposure.as_deref().unwrap_or(&[]), None),
             };
+            let stream = group.stream();
+            let of = Population { counts, stream };
             let builder = configured(args, &group.lower, &group.upper);
-            match builder.rates_of(&group.counts, people) {
+            match builder.rates_of(&group.counts, Exposure { of, bands }) {
                 Ok(rates) => self.found.push(found_rates(args, at, &rates)),
                 Err(error) if refused::is_common(&error) => return Err(refused::common(&error)),
+                Err(UngroupError::Exposure(error)) => {
+                    let problem = own.and_then(|(exposed, own)| {
+                        own.map(|own| refused::of(exposed, own, &error))
+                    });
+                    let problem = problem.unwrap_or_else(|| refused::of(rows, group, &error));
+                    self.failed.push((at, problem));
+                }
                 Err(error) => self.failed.push((at, refused::of(rows, group, &error))),
             }
         }

@@ -3,12 +3,13 @@
 mod edges;
 mod figure;
 mod found;
+mod inclusive;
 mod refused;
 mod rows;
 mod said;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -106,7 +107,9 @@ fn outputs(args: &Ungroup) -> Result<(), Problems> {
         .cloned()
         .collect();
     let mut problems = Problems::default();
-    for output in replacing(&[args.table.as_path()], &outputs) {
+    let read = [Some(&args.table), args.exposure_table.as_ref()];
+    let read: Vec<&Path> = read.into_iter().flatten().map(PathBuf::as_path).collect();
+    for output in replacing(&read, &outputs) {
         let message = format!("the output `{}` would replace the table", output.display());
         problems.push(Problem::new(message).remedy("choose another file"));
     }

@@ -38,6 +38,16 @@ fn flag(what: &str) -> &'static str {
     }
 }
 
+/// A population of whom the table of exposures has nobody.
+pub fn unexposed(exposed: &Rows, group: &Group) -> Problem {
+    Problem::new(format!(
+        "`{}`: no row of it in the table of exposures",
+        group.words()
+    ))
+    .at(exposed.whole())
+    .remedy("add its bands, or leave the population out of the events")
+}
+
 /// A refusal of one population.
 pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
     let of = match group.name.is_empty() {
@@ -153,6 +163,12 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
             let remedy = format!("change {}", flag(what));
             at(last, Part::Lower, error.to_string(), &remedy)
         }
+        UngroupError::Uncovered { .. } => at(
+            last,
+            Part::Lower,
+            error.to_string(),
+            "end both at the same place (--last ends open bands), or leave events out",
+        ),
         UngroupError::Narrow { row, lower, upper } => {
             let fact = format!("the band from {lower} to {upper} is too narrow beside all others");
             at(

@@ -1,8 +1,9 @@
 //! The bands of `quadrat ungroup`, from a table.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use super::edges;
+use super::{edges, inclusive};
 use crate::args::Ungroup;
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::numbers::count;
@@ -23,7 +24,8 @@ pub struct Group {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     pub counts: Vec<f64>,
-    /// Exposures of the same bands; none where counts are ungrouped.
+    /// Exposures of the same bands; none where counts are ungrouped, or they stand in a table of
+    /// their own.
     pub exposure: Option<Vec<f64>>,
 }
 
@@ -52,6 +54,11 @@ pub struct Rows {
     count: usize,
     exposure: Option<usize>,
     pub groups: Vec<Group>,
+    /// By how much bands end before the next ones begin in the table, where upper edges are the
+    /// last number inside.
+    pub inclusive: Option<f64>,
+    /// The table of exposures in bands of their own, which are its counts.
+    pub exposed: Option<Box<Rows>>,
 }
 
 impl Rows {
@@ -60,7 +67,23 @@ impl Rows {
     /// # Errors
     /// Columns and cells that cannot be used.
     pub fn read(args: &Ungroup) -> Result<Self, Problems> {
-        let table = Table::open(&args.table, &args.table).map_err(Problems::by_flags)?;
+        let exposure = args.exposure.as_deref();
+        let Some(table) = &args.exposure_table else {
+            return Self::of(args, &args.table, &args.count, exposure);
+        };
+        let mut out = Self::of(args, &args.table, &args.count, None)?;
+        let exposed = Self::of(args, table, exposure.unwrap_or_default(), None)?;
+        out.exposed = Some(Box::new(exposed));
+        Ok(out)
+    }
+
+    fn of(
+        args: &Ungroup,
+        path: &Path,
+        counts: &str,
+        exposure: Option<&str>,
+    ) -> Result<Self, Problems> {
+        let table = Table::open(path, path).map_err(Problems::by_flags)?;
         let mut problems = Problems::default();
         let mut named = |name: &str| match table.named(name) {
             Ok(at) => at,
@@ -69,9 +92,9 @@ impl Rows {
                 0
             }
         };
-        let (lower, counted) = (named(&args.lower), named(&args.count));
+        let (lower, counted) = (named(&args.lower), named(counts));
         let upper = args.upper.as_deref().map(&mut named);
-        let exposure = args.exposure.as_deref().map(&mut named);
+        let exposure = exposure.map(&mut named);
         let by: Vec<usize> = args.by.iter().map(|name| named(name)).collect();
         problems.or(())?;
         let mut out = Self {
@@ -80,6 +103,8 @@ impl Rows {
             count: counted,
             exposure,
             groups: Vec::new(),
+            inclusive: None,
+            exposed: None,
             table,
         };
         let bands = out.bands()?;
@@ -87,6 +112,15 @@ impl Rows {
         let counts: Vec<f64> = read.into_iter().flatten().map(|(value, _)| value).collect();
         let exposure = out.exposures()?;
         out.groups = out.grouped(&by, &bands, &counts, exposure.as_deref())?;
+        out.inclusive = inclusive::unit(&out.groups);
+        let mut groups = std::mem::take(&mut out.groups);
+        for group in &mut groups {
+            if let Some(unit) = out.inclusive {
+                inclusive::moved(group, unit);
+            }
+            out.closed(group)?;
+        }
+        out.groups = groups;
         Ok(out)
     }
 
@@ -125,7 +159,7 @@ impl Rows {
                         problems.push(
                             Problem::new(fact)
                                 .at(self.table.place(row, at))
-                                .remedy("write plain numbers; an open band is `90+` or an empty upper edge, `<15` or an empty lower one; the ages 0-4 are 0 and 5"),
+                                .remedy("write plain numbers; an open band is `90+` or an empty upper edge, `<15` or an empty lower one; one column may have both edges, as in `0-4`"),
                         );
                     }
                 }
@@ -187,7 +221,6 @@ impl Rows {
             group.counts = group.rows.iter().map(|&row| counts[row]).collect();
             let own = |all: &[f64]| group.rows.iter().map(|&row| all[row]).collect();
             group.exposure = exposure.map(own);
-            self.closed(group)?;
         }
         Ok(groups)
     }
@@ -209,6 +242,16 @@ impl Rows {
             group.upper[i] = next.unwrap_or(f64::INFINITY);
         }
         Ok(())
+    }
+
+    /// The population of that name.
+    pub fn named(&self, name: &[String]) -> Option<&Group> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The table as a whole.
+    pub fn whole(&self) -> Place {
+        self.table.whole()
     }
 
     /// Where a band of a group stands.

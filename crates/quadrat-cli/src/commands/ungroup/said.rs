@@ -35,9 +35,9 @@ fn tail(found: &Found) -> Option<String> {
 }
 
 /// Heaping indices where bands tell them.
-fn heaping(group: &Group) -> Vec<(&'static str, f64)> {
+fn heaping(args: &Ungroup, group: &Group) -> Vec<(&'static str, f64)> {
     // Events prefer no digits: who tells an age does.
-    if group.exposure.is_some() {
+    if args.exposure.is_some() {
         return Vec::new();
     }
     let ages = (0..group.rows.len())
@@ -104,6 +104,9 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         },
         count(all.found.iter().map(|f| f.edges.len()).sum(), what),
     )];
+    out.extend(rows.inclusive.map(|unit| {
+        format!("upper edges are the last number inside a band: each reaches {unit} further")
+    }));
     out.extend(tail(first));
     let until = first.life.as_ref().and_then(|life| life.until);
     out.extend(until.map(|end| {
@@ -121,7 +124,7 @@ pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
         for (name, answer) in &found.answers {
             out.push_str(&format!("{name:<8}  {}\n", interval(answer)));
         }
-        for (name, index) in heaping(&rows.groups[found.group]) {
+        for (name, index) in heaping(args, &rows.groups[found.group]) {
             out.push_str(&format!("{name}  {}\n", human(index)));
         }
     } else {
@@ -189,7 +192,7 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
             };
             (key.to_owned(), as_json(answer))
         });
-        let heaping = heaping(group).into_iter().map(|(name, index)| {
+        let heaping = heaping(args, group).into_iter().map(|(name, index)| {
             let key = match name {
                 "Whipple's index" => "whipple",
                 "Myers' index" => "myers",

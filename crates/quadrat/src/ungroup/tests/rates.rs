@@ -1,6 +1,6 @@
 //! Rates and life tables of a population that is known.
 
-use crate::ungroup::{Ungroup, UngroupError, Warning};
+use crate::ungroup::{Exposure, Population, Ungroup, UngroupError, Warning};
 
 const FROM: [f64; 20] = [
     0.0, 1.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0,
@@ -148,4 +148,69 @@ fn life_expectancy_does_not_hang_on_where_the_axis_ends() {
         assert_eq!(some.edges.len(), 2);
         assert!((some.e.value[0] - e.value[0]).abs() < 0.2);
     }
+}
+
+#[test]
+fn an_exposure_may_have_bands_of_its_own() {
+    let (to, deaths, people, truth) = known();
+    let asked = || Ungroup::new(&FROM, &to).draws(500);
+    let own = |counts, bands| Exposure {
+        of: Population { counts, stream: 0 },
+        bands,
+    };
+    let same = asked().rates(&deaths, &people).unwrap();
+    // The same bands, told as others: the same cells and random numbers, and so the same rates.
+    let told = asked()
+        .rates_of(&deaths, own(&people, Some((&FROM, &to))))
+        .unwrap();
+    for (a, b) in same.mean().iter().zip(told.mean()) {
+        assert!((a - b).abs() < 1e-12 * a, "{a} {b}");
+    }
+    // Single years of the exposure say more of it, in another order; deaths in wide bands.
+    let years: Vec<f64> = (0..100).rev().map(f64::from).collect();
+    let ends: Vec<f64> = years.iter().map(|x| x + 1.0).collect();
+    let mut each = vec![20_000.0; 100];
+    for age in 1..100 {
+        each[age] = each[age - 1] * (-truth[age - 1]).exp();
+    }
+    each.reverse();
+    let fine = asked()
+        .rates_of(&deaths, own(&each, Some((&years, &ends))))
+        .unwrap();
+    let (lower, upper) = (fine.lower(), fine.upper());
+    let inside = (0..100).filter(|&i| lower[i] <= truth[i] && truth[i] <= upper[i]);
+    assert!(inside.count() >= 93);
+}
+
+#[test]
+fn an_exposure_that_does_not_cover_the_events_is_refused() {
+    let (to, deaths, people, _) = known();
+    let refused = |lower: &[f64], upper: &[f64], counts: &[f64]| {
+        let of = Population { counts, stream: 0 };
+        let bands = Some((lower, upper));
+        let asked = Ungroup::new(&FROM, &to).draws(500);
+        asked.rates_of(&deaths, Exposure { of, bands }).unwrap_err()
+    };
+    let short = refused(&FROM[..19], &to[..19], &people[..19]);
+    assert!(
+        matches!(
+            short,
+            UngroupError::Uncovered {
+                to: 90.0,
+                last: 100.0,
+                ..
+            }
+        ),
+        "{short}"
+    );
+    let gap = refused(&[0.0, 60.0], &[50.0, 100.0], &[1e6, 1e6]);
+    assert!(
+        matches!(&gap, UngroupError::Exposure(own) if matches!(**own, UngroupError::Gap { .. })),
+        "{gap}"
+    );
+    let nobody = refused(&[0.0, 1.0, 50.0], &[1.0, 50.0, 100.0], &[0.0, 1e6, 1e6]);
+    assert!(
+        matches!(nobody, UngroupError::NoExposure { row: 0, .. }),
+        "{nobody}"
+    );
 }
