@@ -27,6 +27,7 @@ pub mod privacy;
 mod problem;
 pub mod progress;
 pub mod quadrature;
+mod sealed;
 pub mod simulate;
 pub mod special;
 pub mod support;

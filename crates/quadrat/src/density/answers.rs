@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
 use crate::linalg::Mat;
 
 use super::curves::Work;
@@ -70,7 +67,7 @@ impl Estimate {
     }
 
     /// The share of a cell that lies below a place.
-    fn share_below(&self, x: f64) -> (usize, f64) {
+    pub(super) fn share_below(&self, x: f64) -> (usize, f64) {
         let edges = &self.cells.edges;
         match self.cell(x) {
             Some(j) => (j, (x - edges[j]) / (edges[j + 1] - edges[j])),
@@ -272,19 +269,7 @@ impl Estimate {
     /// Shape `[cells, count]`, per unit of the data.
     #[must_use]
     pub fn draws(&self, count: usize, seed: u64) -> Mat<f64> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let first: f64 = random.random();
-        let (mut i, mut sum) = (0, self.curves.weights[0]);
-        let picks: Vec<usize> = (0..count)
-            .map(|k| {
-                let wanted = (k as f64 + first) / count as f64;
-                while sum < wanted && i + 1 < self.curves.len() {
-                    i += 1;
-                    sum += self.curves.weights[i];
-                }
-                i
-            })
-            .collect();
+        let picks = self.picks(count, seed);
         Mat::from_fn(self.cells.len(), count, |j, k| {
             self.curves.log_mass[(picks[k], j)].exp() / self.cells.width(j)
         })

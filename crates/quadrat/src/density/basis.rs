@@ -7,13 +7,15 @@
 //! = B' K_l B` is the covariance of the kernel in them, exact for as many cosines as cells less
 //! one: fewer leave out what varies within cells.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, MatRef, gemm_into, symmetric_from_fn};
 
 use super::cells::Cells;
 
 /// Stationary kernels of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Kernel {
     /// Once differentiable: bands that hold.

@@ -6,6 +6,8 @@
 //! | `z` | `(t - centre) / scale` |
 //! | `v` | `K asinh(z / K)` where an end is open, `K = 2`; else `v = z` |
 
+use serde::{Deserialize, Serialize};
+
 use super::error::DensityError;
 use super::scale::Scale;
 
@@ -21,7 +23,7 @@ const REACH: f64 = 3.0;
 const WIDEST: f64 = 60.0;
 
 /// From the data to `v` and back.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Axis {
     log: bool,
     centre: f64,
@@ -84,7 +86,7 @@ fn ends(
 }
 
 /// Cells of equal width in `v`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Cells {
     /// From the data to `v`.
     pub axis: Axis,
@@ -217,6 +219,23 @@ impl Cells {
             start: low,
             step,
         })
+    }
+
+    /// Whether lengths agree and edges ascend, as those that were laid out do.
+    pub fn is_consistent(&self) -> bool {
+        let m = self.centres.len();
+        let all = [&self.edges, &self.centres, &self.log_measure];
+        let (axis, step) = (self.axis, self.step);
+        m > 0
+            && self.edges.len() == m + 1
+            && self.log_measure.len() == m
+            && all.iter().all(|x| x.iter().all(|x| x.is_finite()))
+            && self.edges.is_sorted_by(|a, b| a < b)
+            && [axis.centre, axis.scale, self.start, step]
+                .iter()
+                .all(|x| x.is_finite())
+            && axis.scale > 0.0
+            && step > 0.0
     }
 
     /// How many.

@@ -47,7 +47,7 @@ impl Estimate {
     #[must_use]
     pub fn compare(&self, other: &Self, places: usize, seed: u64) -> Comparison {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let picks = [self, other].map(|estimate| estimate.picks(&mut random));
+        let picks = [self, other].map(|estimate| estimate.pairs(&mut random));
         let ends = [self, other].map(Self::seen);
         let (from, to) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
         let step = (to - from) / (places.max(2) - 1) as f64;
@@ -102,7 +102,7 @@ impl Estimate {
     }
 
     /// Draws by their weights, independent of each other.
-    fn picks(&self, random: &mut ChaCha8Rng) -> Vec<usize> {
+    fn pairs(&self, random: &mut ChaCha8Rng) -> Vec<usize> {
         let mut sum = 0.0;
         let cumulative: Vec<f64> = self
             .curves

@@ -5,6 +5,8 @@
 //! $$ \log p(y | \eta) = \sum_j y_j (\eta_j + \log w_j) + \sum_b Y_b \log \sum_j A_{bj} u_j +
 //! \mathrm{const} $$
 
+use serde::{Deserialize, Serialize};
+
 use super::cells::Cells;
 use super::error::{DensityError, Warning};
 use super::loops;
@@ -14,7 +16,7 @@ use super::rows::Clean;
 const MOST_INTERVALS: usize = 1500;
 
 /// An interval in cells: whole ones between a first and a last of which it has a share.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Span {
     /// First cell.
     pub first: usize,
@@ -47,7 +49,7 @@ impl Span {
 }
 
 /// Rows as seen by the cells.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Counts {
     /// Weight of the rows known to lie in each cell.
     pub exact: Vec<f64>,
@@ -133,6 +135,25 @@ impl Counts {
             total,
             exact_total,
         })
+    }
+
+    /// Whether these can be counts of so many cells.
+    pub fn is_consistent(&self, cells: usize) -> bool {
+        let is_count = |x: f64| x.is_finite() && x >= 0.0;
+        let is_share = |x: f64| (0.0..=1.0).contains(&x);
+        let fits = |s: &Span| {
+            s.first <= s.last
+                && s.last < cells
+                && is_share(s.head)
+                && is_share(s.tail)
+                && is_count(s.weight)
+        };
+        self.exact.len() == cells
+            && self.exact.iter().all(|x| is_count(*x))
+            && self.spans.iter().all(fits)
+            && is_count(self.exact_total)
+            && self.total.is_finite()
+            && self.total > 0.0
     }
 
     /// The log likelihood where `log u`, but for a constant, is given, shape `[cells]`; what is

@@ -1,5 +1,6 @@
 //! What a density cannot be made of, and what should be known of one that was made.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::error::LinalgError;
@@ -210,7 +211,7 @@ impl Warning {
 }
 
 /// Something that should be known before a density is trusted.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Warning {
     /// Rows left out.
@@ -344,6 +345,7 @@ pub enum Warning {
     },
     /// Something of one of two columns.
     #[error("column {}: {warning}", column + 1)]
+    #[serde(skip)]
     Column {
         /// Which one, counted from 0.
         column: usize,

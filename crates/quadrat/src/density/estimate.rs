@@ -6,6 +6,7 @@ use super::counts::Counts;
 use super::curves::{Curves, Work, curves};
 use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
+use super::kept::{Drawing, Kept, KeptMode, POLYNOMIALS};
 use super::kinds::Integration;
 use super::loops;
 use super::map::most_probable;
@@ -17,10 +18,6 @@ use super::split::sample;
 use super::warned::{look_out, widened};
 use super::{Correction, Density, Prior};
 
-/// Cosines that the function of up to a thousand values is made of.
-const COSINES: f64 = 100.0;
-/// Prior variance of the coefficients of polynomials.
-pub(super) const POLYNOMIALS: f64 = 10.0;
 /// Newton's decrement at which the last step is taken: the mode then errs by about its square in
 /// standard deviations, the evidence by about it, in nats.
 pub(super) const TOLERANCE: f64 = 3e-3;
@@ -60,6 +57,8 @@ pub struct Estimate {
     warnings: Vec<Warning>,
     total: f64,
     is_weighted: bool,
+    /// What it is made from again.
+    pub(super) kept: Kept,
 }
 
 impl Density<'_> {
@@ -87,52 +86,74 @@ impl Density<'_> {
         warnings.extend(widened(self.range, &cells));
         let counts = Counts::new(&rows, &cells, &mut warnings)?;
         look_out(&rows, &scale, &cells, &counts, self.log, &mut warnings);
-        let polynomials = polynomials(&cells, published);
-        let basis = Basis::new(cells.len(), &polynomials, cosines(counts.total));
-        let start = start(&counts, &cells, polynomials.len());
-        let components = if published {
-            let kernel = self.kernel.unwrap_or(Kernel::Se);
-            vec![most_probable(&counts, &basis, &cells, kernel, &start)?]
-        } else if self.integration == Integration::Auto {
-            let kernel = self.kernel.unwrap_or_default();
-            explore(
-                &counts,
-                &basis,
-                &cells,
-                kernel,
-                POLYNOMIALS,
-                &start,
-                TOLERANCE,
-            )?
-        } else {
-            let kernel = self.kernel.unwrap_or_default();
-            let way = (POLYNOMIALS, self.integration);
-            probable(&counts, &basis, &cells, kernel, way, &start)?
+        let mut kept = Kept {
+            cells,
+            counts,
+            published,
+            kernel: self.kernel.unwrap_or(match published {
+                true => Kernel::Se,
+                false => Kernel::default(),
+            }),
+            drawing: Drawing {
+                draws: self.draws,
+                seed: self.seed,
+                level: self.level,
+                weigh: self.correction == Correction::ImportanceSampling,
+            },
+            warnings,
+            modes: Vec::new(),
         };
-        let modes = average_of_modes(&components);
-        let is = self.correction == Correction::ImportanceSampling;
-        let measure = &cells.log_measure;
-        let draw = |is: bool| {
-            let sample = sample(
-                &counts,
-                &basis,
-                measure,
-                &components,
-                self.draws,
-                self.seed,
-                is,
-            )?;
-            Ok::<_, DensityError>(curves(&counts, sample, is))
+        let basis = kept.basis();
+        let components = self.components(&kept, &basis)?;
+        kept.modes = components.iter().map(KeptMode::of).collect();
+        Estimate::drawn(kept, &basis, &components)
+    }
+
+    /// Settings of the hyperparameters that matter, with their modes.
+    fn components(&self, kept: &Kept, basis: &Basis) -> Result<Vec<Component>, DensityError> {
+        let (cells, counts, kernel) = (&kept.cells, &kept.counts, kept.kernel);
+        let start = start(counts, cells, basis.view(basis.r()).q);
+        if kept.published {
+            let found = most_probable(counts, basis, cells, kernel, &start)?;
+            return Ok(vec![found]);
+        }
+        match self.integration {
+            Integration::Auto => {
+                explore(counts, basis, cells, kernel, POLYNOMIALS, &start, TOLERANCE)
+            }
+            way => probable(counts, basis, cells, kernel, (POLYNOMIALS, way), &start),
+        }
+    }
+}
+
+impl Estimate {
+    /// Draws from the modes that were found, and all that follows.
+    ///
+    /// # Errors
+    /// Linear algebra that fails.
+    pub(super) fn drawn(
+        kept: Kept,
+        basis: &Basis,
+        components: &[Component],
+    ) -> Result<Self, DensityError> {
+        let Drawing {
+            draws, seed, weigh, ..
+        } = kept.drawing;
+        let (counts, measure) = (&kept.counts, &kept.cells.log_measure);
+        let mut warnings = kept.warnings.clone();
+        let draw = |weigh: bool| {
+            let sample = sample(counts, basis, measure, components, draws, seed, weigh)?;
+            Ok::<_, DensityError>(curves(counts, sample, weigh))
         };
-        let mut found = draw(is)?;
-        let uneven = is
-            && (found.effective < LEAST_EFFECTIVE.min(self.draws as f64 / 5.0)
+        let mut found = draw(weigh)?;
+        let uneven = weigh
+            && (found.effective < LEAST_EFFECTIVE.min(draws as f64 / 5.0)
                 || found.shape > LARGEST_SHAPE);
-        let mut is_weighted = is;
+        let is_weighted = weigh && !uneven;
         if uneven {
             warnings.push(Warning::Uneven {
                 effective: found.effective,
-                draws: self.draws,
+                draws,
                 pareto_k: found.shape,
             });
             let (effective, shape) = (found.effective, found.shape);
@@ -141,38 +162,19 @@ impl Density<'_> {
                 shape,
                 ..draw(false)?
             };
-            is_weighted = false;
         }
-        let mass = if is_weighted {
-            found.mean.clone()
-        } else {
-            modes
+        let mass = match is_weighted {
+            true => found.mean.clone(),
+            false => average_of_modes(components),
         };
-        let settings = components
-            .iter()
-            .map(|c| Setting {
-                lengthscale: c.length,
-                sd: c.sd,
-                weight: c.weight,
-            })
-            .collect();
-        Ok(assemble(
-            cells,
-            found,
-            mass,
-            self,
-            settings,
-            warnings,
-            counts.total,
-            is_weighted,
-        ))
+        let setting = |c: &Component| Setting {
+            lengthscale: c.length,
+            sd: c.sd,
+            weight: c.weight,
+        };
+        let settings = components.iter().map(setting).collect();
+        Ok(assemble(kept, found, mass, settings, warnings, is_weighted))
     }
-}
-
-/// Cosines that may be needed: the finest detail of a function with square-integrable second
-/// derivatives shrinks with the fourth root of the number of values.
-pub(super) fn cosines(total: f64) -> usize {
-    (COSINES * (total / 1000.0).max(1.0).sqrt().sqrt()).min(1e6) as usize
 }
 
 /// Rows with their logarithms where the axis is logarithmic.
@@ -187,16 +189,6 @@ fn into_axis(rows: &Clean, log: bool) -> std::borrow::Cow<'_, Clean> {
         *b = b.ln();
     }
     std::borrow::Cow::Owned(out)
-}
-
-/// Linear between two bounds, linear and quadratic in `v` where an end is open or it is asked for.
-pub(super) fn polynomials(cells: &Cells, quadratic: bool) -> Vec<Vec<f64>> {
-    let v = &cells.centres;
-    if quadratic || cells.axis.is_bent() {
-        return vec![v.clone(), v.iter().map(|v| v * v).collect()];
-    }
-    let middle = 0.5 * (v[0] + v[v.len() - 1]);
-    vec![v.iter().map(|v| v - middle).collect()]
 }
 
 /// A normal density in `v` with the moments of the rows where there is a quadratic term; else a
@@ -232,17 +224,16 @@ fn average_of_modes(components: &[Component]) -> Vec<f64> {
 
 /// Bands and the rest.
 fn assemble(
-    cells: Cells,
+    kept: Kept,
     curves: Curves,
     mass: Vec<f64>,
-    wanted: &Density<'_>,
     settings: Vec<Setting>,
     warnings: Vec<Warning>,
-    total: f64,
     is_weighted: bool,
 ) -> Estimate {
+    let (cells, level) = (&kept.cells, kept.drawing.level);
     let m = cells.len();
-    let tail = 0.5 * (1.0 - wanted.level);
+    let tail = 0.5 * (1.0 - level);
     let widths: Vec<f64> = (0..m).map(|j| cells.width(j)).collect();
     let density: Vec<f64> = mass.iter().zip(&widths).map(|(u, w)| u / w).collect();
     let (mut lower, mut upper) = (vec![0.0; m], vec![0.0; m]);
@@ -252,12 +243,14 @@ fn assemble(
         lower[j] = a.exp() / widths[j];
         upper[j] = b.exp() / widths[j];
     }
-    let (a, b) = simultaneous(&curves, &mass, wanted.level, &mut work);
+    let (a, b) = simultaneous(&curves, &mass, level, &mut work);
     let scaled = |log: Vec<f64>| log.iter().zip(&widths).map(|(l, w)| l.exp() / w).collect();
     Estimate {
-        level: wanted.level,
+        level,
         simultaneous: (scaled(a), scaled(b)),
-        cells,
+        cells: kept.cells.clone(),
+        total: kept.counts.total,
+        kept,
         curves,
         mass,
         density,
@@ -265,7 +258,6 @@ fn assemble(
         upper,
         settings,
         warnings,
-        total,
         is_weighted,
     }
 }

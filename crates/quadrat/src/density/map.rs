@@ -15,7 +15,7 @@ use super::hyper::Component;
 use super::newton::{Mode, Problem};
 
 /// Prior variance of the coefficients of polynomials.
-const POLYNOMIALS: f64 = 100.0;
+pub(super) const POLYNOMIALS: f64 = 100.0;
 /// Degrees of freedom and squared scales of the priors of standard deviation and lengthscale.
 const DEGREES: f64 = 4.0;
 const SD_SQUARED: f64 = 10.0;

@@ -20,15 +20,18 @@
 //! ```
 
 mod answers;
+mod asked;
 mod basis;
 mod cells;
 mod compare;
 mod counts;
 mod curves;
 mod design;
+mod drawn;
 mod error;
 mod estimate;
 mod hyper;
+mod kept;
 mod kinds;
 mod loops;
 mod map;
@@ -37,6 +40,7 @@ mod pareto;
 mod plane;
 mod probable;
 mod rows;
+mod saved;
 mod scale;
 mod shared;
 mod split;
@@ -45,15 +49,18 @@ mod tests;
 mod warned;
 
 pub use answers::{Answer, Mode};
+pub use asked::Question;
 pub use basis::Kernel;
 pub use compare::Comparison;
+pub use drawn::Drawn;
 pub use error::{DensityError, Warning};
 pub use estimate::{Estimate, Setting};
 pub use kinds::{Correction, Integration};
 pub use plane::{
     Conditional, ConditionalEstimate, Curve, Density2d, Estimate2d, Marginal, MedianDifference,
-    Moments, Region, Setting2d,
+    Moments, Question2d, QuestionGiven, Region, Setting2d,
 };
+pub use saved::{AnyEstimate, SAVED_FORMAT, Saved, SavedEstimate};
 
 use kinds::{DRAWS, LEVEL, check_axis};
 use rows::Rows;

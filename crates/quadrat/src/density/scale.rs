@@ -1,5 +1,7 @@
 //! Centre, scale and extent of the rows, which set the units of the prior.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::DensityError;
 use super::rows::Clean;
 
@@ -9,7 +11,7 @@ const POINTS: usize = 8;
 const NORMAL_QUARTILES: f64 = 1.349;
 
 /// Centre, scale and extent.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scale {
     /// Median.
     pub centre: f64,

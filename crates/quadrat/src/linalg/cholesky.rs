@@ -77,6 +77,34 @@ impl Cholesky {
         Ok(Self { lower: a })
     }
 
+    /// From the lower triangle of the factor itself, column by column, as
+    /// [`packed::lower`](super::packed::lower) writes it.
+    ///
+    /// # Errors
+    /// [`LinalgError::NotPositiveDefinite`] where the numbers are not `n (n + 1) / 2`, are not
+    /// finite, or a diagonal entry is not positive.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::linalg::Cholesky;
+    /// let factor = Cholesky::from_packed(&[2.0, 1.0, 3.0], 2)?;
+    /// assert!((factor.log_det() - 2.0 * 6f64.ln()).abs() < 1e-15);
+    /// assert!(Cholesky::from_packed(&[2.0, 1.0, 0.0], 2).is_err());
+    /// # Ok::<(), quadrat::error::LinalgError>(())
+    /// ```
+    pub fn from_packed(lower: &[f64], n: usize) -> Result<Self, LinalgError> {
+        let none = |pivot| LinalgError::NotPositiveDefinite { size: n, pivot };
+        let mut a = super::packed::from_lower(lower, n).ok_or(none(0))?;
+        for j in 0..n {
+            let column = a.col_as_slice_mut(j);
+            column[..j].fill(0.0);
+            if !(column[j] > 0.0 && column.iter().all(|x| x.is_finite())) {
+                return Err(none(j));
+            }
+        }
+        Ok(Self { lower: a })
+    }
+
     /// Makes of the factor of `A` that of `A + x x'`, by rotations, `O(n^2)`.
     ///
     /// # Arguments

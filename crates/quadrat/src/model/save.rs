@@ -1,8 +1,8 @@
 //! A posterior as bytes: versioned, checked, loadable without the study.
 //!
-//! Layout: the line `quadrat-model <format>`, a newline, the CRC-32 of the payload and its length
-//! (both little-endian), the payload. Factorisations are not stored: they are computed again,
-//! from the same numbers and so to the same result.
+//! Layout: the line `quadrat-model <format>`, a checksum and a length (`sealed`), the payload.
+//! Factorisations are not stored: they are computed again, from the same numbers and so to the
+//! same result.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +26,7 @@ use crate::problem::seconds::Seconds;
 use crate::problem::settings::Inducing;
 use crate::problem::sparse::{Sparse, SparseChoice};
 use crate::problem::specified::Specified;
+use crate::sealed;
 use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads; it rises with every change of what is
@@ -172,14 +173,7 @@ impl Saved {
     fn to_bytes(&self) -> Vec<u8> {
         // Plain numbers and strings in memory always serialise.
         let payload = postcard::to_stdvec(self).unwrap_or_default();
-        let mut out = Vec::with_capacity(payload.len() + 32);
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(FORMAT.to_string().as_bytes());
-        out.push(b'\n');
-        out.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
-        out.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-        out.extend_from_slice(&payload);
-        out
+        sealed::seal(MAGIC, FORMAT, &payload)
     }
 }
 
@@ -217,44 +211,10 @@ impl Posterior {
     /// [`LoadError::Damaged`] when anything was cut off or changed, or says what no fit would;
     /// [`LoadError::Restore`] when it cannot be conditioned again.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(LoadError::NotAModel)?;
+        let payload = sealed::open(MAGIC, FORMAT, bytes)?;
         let damaged = |detail: &str| LoadError::Damaged {
             detail: detail.to_owned(),
         };
-        let end = rest
-            .iter()
-            .take(12)
-            .position(|b| *b == b'\n')
-            .ok_or_else(|| damaged("the first line does not end"))?;
-        let found = std::str::from_utf8(&rest[..end])
-            .ok()
-            .and_then(|t| t.parse::<u32>().ok())
-            .ok_or_else(|| damaged("the format number is unreadable"))?;
-        if found > FORMAT {
-            return Err(LoadError::Newer {
-                found,
-                supported: FORMAT,
-            });
-        }
-        if found < FORMAT {
-            return Err(LoadError::Older {
-                found,
-                supported: FORMAT,
-            });
-        }
-        let rest = &rest[end + 1..];
-        let (crc, rest) = rest
-            .split_first_chunk::<4>()
-            .ok_or_else(|| damaged("it is cut off"))?;
-        let (length, payload) = rest
-            .split_first_chunk::<8>()
-            .ok_or_else(|| damaged("it is cut off"))?;
-        if u64::from_le_bytes(*length) != payload.len() as u64 {
-            return Err(damaged("its length is not what was written"));
-        }
-        if u32::from_le_bytes(*crc) != crc32fast::hash(payload) {
-            return Err(damaged("its checksum does not match"));
-        }
         let saved = postcard::from_bytes(payload);
         let mut saved: Saved = saved.map_err(|e| damaged(&e.to_string()))?;
         saved.kernel = saved.kernel.with_spare(&saved.spare);

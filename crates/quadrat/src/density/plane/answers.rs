@@ -56,16 +56,12 @@ impl Estimate2d {
     /// * `weight` - of a cell, by its numbers along the two axes
     #[must_use]
     pub fn linear(&self, weight: impl Fn(usize, usize) -> f64) -> Answer {
-        let [rows, columns] = self.shape();
-        let is_used = |i: &usize| (0..columns).any(|j| weight(*i, j) != 0.0);
-        let first = (0..rows).find(is_used).unwrap_or(0);
-        let last = (0..rows).rev().find(is_used).map_or(first, |i| i + 1);
-        let numbers = self.fit.curves.linear(&self.fit.grid, first..last, &weight);
-        let cells = self.fit.mass.iter().enumerate();
-        let mode = cells
-            .map(|(c, u)| u * weight(c / columns, c % columns))
-            .sum();
-        self.fit.answer(&numbers, mode)
+        let columns = self.shape()[1];
+        let cells = 0..self.fit.mass.len();
+        let weights: Vec<f64> = cells.map(|c| weight(c / columns, c % columns)).collect();
+        let mode = crate::linalg::dot(&weights, &self.fit.mass);
+        let numbers = self.fit.curves.sums_of(&self.fit.grid, &[weights]);
+        self.fit.answer(&numbers[0], mode)
     }
 
     /// The density of one column (0 or 1), with its band.

@@ -305,30 +305,31 @@ impl Curves {
         });
     }
 
-    /// A weighted sum of the probabilities of some cells, in every draw.
+    /// Weighted sums of the probabilities of the cells, in every draw.
     ///
     /// # Arguments
-    /// * `lines` - cells of the first axis that have a weight
-    /// * `weight` - of each cell
-    pub fn linear(
-        &self,
-        grid: &Grid,
-        lines: std::ops::Range<usize>,
-        weight: impl Fn(usize, usize) -> f64,
-    ) -> Vec<f64> {
-        let columns = grid.shape()[1];
-        let mut out = vec![0.0; self.len()];
+    /// * `weights` - of each cell, for every sum
+    pub fn sums_of(&self, grid: &Grid, weights: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let [rows, columns] = grid.shape();
+        let mut out = vec![vec![0.0; self.len()]; weights.len()];
         for block in cut(self.len(), BLOCK) {
-            let out = &mut out[block.clone()];
-            self.lines.visit(block.clone(), lines.clone(), |i, line| {
+            self.lines.visit(block.clone(), 0..rows, |i, line| {
                 let log_sum = &self.log_sum.col_as_slice(i / grid.lines())[block.clone()];
                 for j in 0..columns {
-                    let by = weight(i, j);
-                    if by != 0.0 {
-                        let column = line.col_as_slice_mut(j);
-                        loops::shift(column, log_sum, grid.log_measure[i * columns + j]);
-                        crate::special::exp(column);
-                        crate::linalg::vectorised(|| crate::linalg::add_scaled(by, column, out));
+                    let cell = i * columns + j;
+                    if weights.iter().all(|w| w[cell] == 0.0) {
+                        continue;
+                    }
+                    let column = line.col_as_slice_mut(j);
+                    loops::shift(column, log_sum, grid.log_measure[cell]);
+                    crate::special::exp(column);
+                    for (out, weights) in out.iter_mut().zip(weights) {
+                        let (by, out) = (weights[cell], &mut out[block.clone()]);
+                        if by != 0.0 {
+                            crate::linalg::vectorised(|| {
+                                crate::linalg::add_scaled(by, column, out);
+                            });
+                        }
                     }
                 }
             });

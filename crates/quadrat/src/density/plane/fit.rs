@@ -3,6 +3,7 @@
 use super::super::basis::Kernel;
 use super::super::cells::Cells;
 use super::super::error::{DensityError, Warning};
+use super::super::kept::Drawing;
 use super::super::kinds::{Correction, Integration};
 use super::super::loops;
 use super::super::scale::{Scale, scale};
@@ -11,14 +12,13 @@ use super::draw::sample;
 use super::functions::Functions;
 use super::grid::{Grid, Kind};
 use super::hyper::{Component, Wanted, explore};
+use super::kept::{Kept, POLYNOMIALS};
 use super::mask;
 use super::pairs::{Pairs, clean, clean_boxes};
 use super::plan::{Plan, Rows};
 use super::spread::spread;
 use super::{orders, warned};
 
-/// Prior variance of the coefficients of polynomials.
-const POLYNOMIALS: f64 = 10.0;
 /// Newton's decrement at which the last step is taken.
 const TOLERANCE: f64 = 1e-3;
 /// Cells for each function: with fewer the cells, not the functions, say what can be seen.
@@ -68,6 +68,8 @@ pub(in super::super) struct Fit {
     pub is_mean: bool,
     pub is_weighted: bool,
     pub total: f64,
+    /// What it is made from again, beside the grid and the scales.
+    pub kept: Kept,
 }
 
 impl Plan<'_> {
@@ -100,46 +102,14 @@ impl Plan<'_> {
             .min(grid.counts.len() / CELLS_EACH)
             .max(FEWEST);
         let (functions, components) = explore(&grid, wanted, most, &start(&grid))?;
-        let modes = average_of_modes(&grid, &components);
-        let middles = middles(&grid, &scales);
-        let draws = Draws {
-            plan: self,
-            grid: &grid,
-            functions: &functions,
-            components: &components,
-        };
-        let (curves, how) = draws.curves(&modes, &middles, &mut warnings)?;
-        let tail = 0.5 * (1.0 - self.level);
-        let bands = curves.bands(&grid, [tail, 1.0 - tail]);
-        let mass = match how {
-            How::Modes => modes,
-            How::Weighted | How::Plain => bands.mean,
-        };
-        if self.kind == Kind::Conditional {
-            warnings.extend(warned::look_at(&grid, &mass));
-        }
-        let per_size = |x: &[f64]| -> Vec<f64> {
-            let cells = x.iter().enumerate();
-            cells.map(|(cell, x)| grid.per_size(cell, *x)).collect()
-        };
-        Ok(Fit {
-            density: per_size(&mass),
-            lower: per_size(&bands.lower),
-            upper: per_size(&bands.upper),
-            sd: per_size(&bands.sd),
-            settings: components.iter().map(setting).collect(),
-            functions: functions.len(),
-            total: grid.total,
+        let drawing = Drawing {
+            draws: self.draws,
+            seed: self.seed,
             level: self.level,
-            grid,
-            curves,
-            mass,
-            middles,
-            scales,
-            warnings,
-            is_mean: how != How::Modes,
-            is_weighted: how == How::Weighted,
-        })
+            weigh: self.correction == Correction::ImportanceSampling,
+        };
+        let kept = Kept::of(wanted.kernel, &functions, &components, drawing, warnings);
+        Fit::drawn(grid, scales, kept, &functions, &components)
     }
 
     /// The bounds, which polygons narrow.
@@ -242,6 +212,64 @@ impl Plan<'_> {
     }
 }
 
+impl Fit {
+    /// Draws from the modes that were found, and all that follows.
+    ///
+    /// # Errors
+    /// Linear algebra that fails.
+    pub fn drawn(
+        grid: Grid,
+        scales: [Scale; 2],
+        kept: Kept,
+        functions: &Functions,
+        components: &[Component],
+    ) -> Result<Self, DensityError> {
+        let modes = average_of_modes(&grid, components);
+        let middles = middles(&grid, &scales);
+        let mut warnings = kept.warnings();
+        let draws = Draws {
+            drawing: kept.drawing,
+            grid: &grid,
+            functions,
+            components,
+        };
+        let (curves, how) = draws.curves(&modes, &middles, &mut warnings)?;
+        let level = kept.drawing.level;
+        let tail = 0.5 * (1.0 - level);
+        let bands = curves.bands(&grid, [tail, 1.0 - tail]);
+        let mass = match how {
+            How::Modes => modes,
+            How::Weighted | How::Plain => bands.mean,
+        };
+        if grid.kind == Kind::Conditional {
+            warnings.extend(warned::look_at(&grid, &mass));
+        }
+        let per_size = |x: &[f64]| -> Vec<f64> {
+            let cells = x.iter().enumerate();
+            cells.map(|(cell, x)| grid.per_size(cell, *x)).collect()
+        };
+        Ok(Self {
+            density: per_size(&mass),
+            lower: per_size(&bands.lower),
+            upper: per_size(&bands.upper),
+            sd: per_size(&bands.sd),
+            settings: components.iter().map(setting).collect(),
+            functions: functions.len(),
+            total: grid.total,
+            level,
+            grid,
+            curves,
+            mass,
+            middles,
+            scales,
+            warnings,
+            is_mean: how != How::Modes,
+            is_weighted: how == How::Weighted,
+            kept,
+        })
+    }
+}
+
 /// What draws are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
@@ -255,7 +283,7 @@ enum How {
 
 /// What draws are made from.
 struct Draws<'a> {
-    plan: &'a Plan<'a>,
+    drawing: Drawing,
     grid: &'a Grid,
     functions: &'a Functions,
     components: &'a [Component],
@@ -271,20 +299,23 @@ impl Draws<'_> {
         warnings: &mut Vec<Warning>,
     ) -> Result<(Curves, How), DensityError> {
         let Self {
-            plan,
+            drawing,
             grid,
             functions,
             components,
         } = *self;
+        let Drawing {
+            draws, seed, weigh, ..
+        } = drawing;
         let draw = |components: &[Component], is: bool| {
-            let sample = sample(grid, functions, components, plan.draws, plan.seed, is)?;
+            let sample = sample(grid, functions, components, draws, seed, is)?;
             Ok::<_, DensityError>(curves(grid, functions, &sample, modes, middles, is))
         };
-        if plan.correction == Correction::None {
+        if !weigh {
             return Ok((draw(components, false)?, How::Modes));
         }
         let found = draw(components, true)?;
-        let least = LEAST_EFFECTIVE.min(plan.draws as f64 / 5.0);
+        let least = LEAST_EFFECTIVE.min(draws as f64 / 5.0);
         if found.effective >= least && found.shape <= LARGEST_SHAPE {
             return Ok((found, How::Weighted));
         }
@@ -294,7 +325,7 @@ impl Draws<'_> {
             // Variational normals are those of rows whose cells are known.
             warnings.push(Warning::Uneven {
                 effective,
-                draws: plan.draws,
+                draws,
                 pareto_k,
             });
             let mut plain = draw(components, false)?;
@@ -303,7 +334,7 @@ impl Draws<'_> {
         }
         warnings.push(Warning::Unweighted {
             effective,
-            draws: plan.draws,
+            draws,
             pareto_k,
         });
         let mut plain = draw(&spread(grid, functions, components)?, false)?;

@@ -1,5 +1,7 @@
 //! The cells of a plane, and how many rows lie in each.
 
+use serde::{Deserialize, Serialize};
+
 use crate::linalg::dot;
 use crate::support::Polygon;
 
@@ -17,7 +19,7 @@ const NOTHING: f64 = -1e5;
 const SIZES: (f64, f64) = (1e-250, 1e250);
 
 /// What is normalised: all cells together, or those of each place along the first axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) enum Kind {
     /// A density of both columns.
     Joint,
@@ -27,7 +29,7 @@ pub(in super::super) enum Kind {
 
 /// Cells over two axes, the second one running fastest: cell `(i, j)` is number `i n + j`, and line
 /// `i` holds those of one place along the first axis.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Grid {
     /// The cells of each axis.
     pub axes: [Cells; 2],
@@ -157,6 +159,35 @@ impl Grid {
             axes,
             kind,
         })
+    }
+
+    /// Whether lengths agree and numbers can be those of a grid.
+    pub fn is_consistent(&self) -> bool {
+        let [m, n] = self.shape();
+        let Some(cells) = m.checked_mul(n) else {
+            return false;
+        };
+        let parts = match self.kind {
+            Kind::Joint => 1,
+            Kind::Conditional => m,
+        };
+        let are_counts = |x: &[f64]| x.iter().all(|x| x.is_finite() && *x >= 0.0);
+        self.axes.iter().all(Cells::is_consistent)
+            && [m, n].iter().all(|m| *m >= 5)
+            && self.log_measure.len() == cells
+            && self.log_measure.iter().all(|x| x.is_finite())
+            && self.counts.len() == cells
+            && are_counts(&self.counts)
+            && (self.inside.is_empty() || self.inside.len() == cells)
+            && self.inside.iter().all(|x| (0.0..=1.0).contains(x))
+            && self.totals.len() == parts
+            && are_counts(&self.totals)
+            && self.exact.len() == parts
+            && are_counts(&self.exact)
+            && self.total.is_finite()
+            && self.total > 0.0
+            && self.patches.is_consistent(cells)
+            && (self.kind == Kind::Joint || self.patches.is_empty())
     }
 
     /// Cells along each axis.

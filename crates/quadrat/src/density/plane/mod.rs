@@ -9,6 +9,7 @@
 //! there were an intercept for each (equations 22 and 23). All else is one.
 
 mod answers;
+mod asked;
 mod boxed;
 mod builder;
 mod contrast;
@@ -20,6 +21,7 @@ mod fit;
 mod functions;
 mod grid;
 mod hyper;
+mod kept;
 mod mask;
 mod newton;
 mod orders;
@@ -27,6 +29,7 @@ mod pairs;
 mod patches;
 mod plan;
 mod prior;
+mod saved;
 mod slices;
 mod spread;
 mod sweep;
@@ -36,8 +39,10 @@ mod warned;
 mod whole;
 
 pub use answers::{Marginal, Moments, Region};
+pub use asked::{Question2d, QuestionGiven};
 pub use builder::{Conditional, Density2d};
 pub use contrast::MedianDifference;
 pub use estimate::{ConditionalEstimate, Estimate2d};
 pub use fit::Setting2d;
+pub(super) use saved::KeptPlane;
 pub use slices::Curve;

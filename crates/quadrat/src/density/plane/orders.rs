@@ -8,6 +8,8 @@ use super::prior::Axis;
 /// Products up to a thousand rows, more by the root of their number, and the most there may be.
 const FUNCTIONS: f64 = 200.0;
 const MOST: f64 = 600.0;
+/// What no choice of products exceeds.
+pub(super) const MOST_TAKEN: usize = MOST as usize;
 /// Variance of the function, times the number of rows, that may be left out.
 const LEFT_OUT: f64 = 1e-3;
 /// Cosines of an axis are never more.

@@ -7,6 +7,8 @@
 //! and with `r_b = A_b u / p_b` the density within a box, its slope in `log u` is `Y_b r_b` beside
 //! that of the intercept, and what is missing of the information `Y_b (diag r_b - r_b r_b')`.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::cells::Cells;
 use super::super::counts::{Span, covers, rounded, span};
 use super::super::error::{DensityError, Warning};
@@ -21,7 +23,7 @@ const MOST: usize = 6000;
 pub(super) type Boxed = ([(f64, f64); 2], f64);
 
 /// Boxes of several cells.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in super::super) struct Patches {
     /// Weight of the rows of each.
     pub weights: Vec<f64>,
@@ -170,6 +172,19 @@ impl Patches {
             out.starts.push(out.entries.len());
         }
         out
+    }
+
+    /// Whether these can be boxes of so many cells.
+    pub fn is_consistent(&self, cells: usize) -> bool {
+        let boxes = self.weights.len();
+        let ends = (self.starts.first(), self.starts.last());
+        let is_entry = |(b, share): &(usize, f64)| *b < boxes && (0.0..=1.0).contains(share);
+        boxes <= MOST
+            && self.weights.iter().all(|w| w.is_finite() && *w > 0.0)
+            && self.starts.len() == cells + 1
+            && ends == (Some(&0), Some(&self.entries.len()))
+            && self.starts.is_sorted()
+            && self.entries.iter().all(is_entry)
     }
 
     /// Whether there is none.

@@ -167,7 +167,7 @@ impl ConditionalEstimate {
 }
 
 /// Weighted sums over the cells.
-fn sums(mass: &Mat<f64>, weights: &[f64]) -> Vec<f64> {
+pub(super) fn sums(mass: &Mat<f64>, weights: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; mass.nrows()];
     for (j, by) in weights.iter().enumerate() {
         vectorised(|| add_scaled(*by, mass.col_as_slice(j), &mut out));

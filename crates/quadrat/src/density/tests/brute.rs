@@ -30,11 +30,7 @@ fn small(rows: Rows<'_>, cells: usize) -> Small {
     let scale = scale(&rows).unwrap();
     let cells = Cells::lay(cells, &scale, OPEN, None, false).unwrap();
     let counts = Counts::new(&rows, &cells, &mut Vec::new()).unwrap();
-    let basis = Basis::new(
-        cells.len(),
-        &estimate::polynomials(&cells, false),
-        cells.len(),
-    );
+    let basis = Basis::new(cells.len(), &kept::polynomials(&cells, false), cells.len());
     Small {
         cells,
         counts,
@@ -356,7 +352,7 @@ fn ranks_of_the_default_are_enough() {
     let values = normals(100, 9);
     let mut small = small(Rows::Values(&values), 200);
     let full = small.basis.clone();
-    small.basis = Basis::new(200, &estimate::polynomials(&small.cells, false), 100);
+    small.basis = Basis::new(200, &kept::polynomials(&small.cells, false), 100);
     let look = |basis: &Basis| {
         explore(
             &small.counts,
