@@ -6,7 +6,7 @@ mod next;
 mod simulate;
 mod ungroup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
@@ -144,14 +144,14 @@ pub const LEVEL: f64 = 0.95;
 
 /// `quadrat predict`.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("where").args(["point", "boxes", "region", "bag"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("where").args(["point", "boxes", "region", "bag", "quantile"]).required(true).multiple(true))]
 pub struct Predict {
     /// A model saved by `quadrat fit`
     #[arg(value_name = "M.quadrat")]
     pub model: PathBuf,
     /// Table of the places to predict at; GeoJSON with --region
-    #[arg(long, value_name = "FILE")]
-    pub at: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "quantile")]
+    pub at: Option<PathBuf>,
     /// Where its rows look.
     #[command(flatten)]
     pub looks: Looks,
@@ -161,9 +161,13 @@ pub struct Predict {
     /// What to predict
     #[arg(long, value_enum, default_value = "response")]
     pub scale: ScaleWord,
-    /// Probability of the interval
-    #[arg(long, default_value_t = LEVEL, value_parser = level)]
-    pub level: f64,
+    /// Quantiles of a density: probabilities such as `0.1,0.5,0.9`, at every place of FILE where it
+    /// is given another column
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = probability)]
+    pub quantile: Vec<f64>,
+    /// Probability of the interval: 0.95, and of a density that of its study, unless it is given
+    #[arg(long, value_parser = level)]
+    pub level: Option<f64>,
     /// Limits: adds the probability that each is exceeded, on that scale, as columns `above_LIMIT`
     #[arg(long, value_name = "LIMIT", value_delimiter = ',', allow_negative_numbers = true, value_parser = limit)]
     pub above: Vec<f64>,
@@ -205,6 +209,18 @@ pub struct Predict {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl Predict {
+    /// The table of the places; an empty path where there is none.
+    pub fn at(&self) -> &Path {
+        self.at.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Probability of the intervals of a function.
+    pub fn level(&self) -> f64 {
+        self.level.unwrap_or(LEVEL)
+    }
 }
 
 /// `quadrat noise`.
@@ -277,6 +293,13 @@ fn limit(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(limit) if limit.is_finite() => Ok(limit),
         _ => Err("a limit must be a finite number, such as 50".to_owned()),
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        _ => Err("a probability must lie between 0 and 1, such as 0.5".to_owned()),
     }
 }
 

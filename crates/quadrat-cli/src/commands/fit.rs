@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::Result;
 
+use super::run::only_functions;
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::Fit;
 use crate::diagnostic::Paint;
@@ -13,11 +14,19 @@ use crate::overlap::once;
 use crate::progress::Bar;
 use crate::redundant::distinct;
 use crate::resolve::resolve;
+use crate::study::AnyStudy;
 use crate::{engine, fit_json, study, terminal};
 
 /// Runs the command.
 pub fn run(args: &Fit) -> Result<()> {
-    let resolved = once(distinct(resolve(study::open(&args.study, &args.study)?)?)?)?;
+    let study = match study::open_any(&args.study, &args.study)? {
+        AnyStudy::Density(study) => {
+            only_functions(false, args.resume)?;
+            return super::density::study::fit(&study, &args.study, &args.output, &args.saying);
+        }
+        AnyStudy::Function(study) => *study,
+    };
+    let resolved = once(distinct(resolve(study)?)?)?;
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
     writable(std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);

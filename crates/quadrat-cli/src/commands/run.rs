@@ -126,7 +126,7 @@ pub fn go(
 }
 
 /// Refuses what the study of a density has not.
-fn only_functions(is_checked: bool, resume: bool) -> Result<(), Problems> {
+pub(super) fn only_functions(is_checked: bool, resume: bool) -> Result<(), Problems> {
     let flag = match (is_checked, resume) {
         (true, _) => "--check",
         (_, true) => "--resume",

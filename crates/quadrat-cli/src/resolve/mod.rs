@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use quadrat::model::Limits;
 
+use crate::args::LEVEL;
 use crate::diagnostic::Problems;
 use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
@@ -39,7 +40,7 @@ use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::run_id;
 use crate::study::fields::Check;
-use crate::study::support::{Edge, Extent, Support};
+use crate::study::support::Support;
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
 pub use amounts::{amounts_suit, with_table, without_table};
 use apart::names_apart;
@@ -403,24 +404,7 @@ fn asked(
     let check = files.check;
     let places = match &predict.place {
         Where::Grid { axes, aggregate } => {
-            let support = Support {
-                shape: None,
-                dims: axes
-                    .iter()
-                    .map(|(name, axis)| crate::study::support::Dim {
-                        name: name.clone(),
-                        extent: if axis.cells {
-                            Extent::Edges(Edge::Column(name.clone()), Edge::Column(name.clone()))
-                        } else {
-                            Extent::Point
-                        },
-                    })
-                    .collect(),
-                aggregate: *aggregate,
-                span: axes
-                    .first()
-                    .map_or(predict.name.span.clone(), |(name, _)| name.span.clone()),
-            };
+            let support = Support::of_grid(axes, *aggregate, &predict.name.span);
             usable(check, inputs, &support, warnings);
             let mut places = Places::grid(axes, *aggregate, files.geographic.clone());
             without_table(files, &predict.beside, &mut places)?;
@@ -468,7 +452,7 @@ fn asked(
         id: predict.name.value.clone(),
         places,
         scale: predict.scale,
-        level: predict.level,
+        level: predict.level.unwrap_or(LEVEL),
         of,
         non_negative: study.is_truncated(predict),
         chances,

@@ -9,6 +9,7 @@ use super::behind::{RowsAsked, columns, groups, which};
 use super::degrees::degrees;
 use super::files::Files;
 use super::{Asked, DENSE_ROWS, Observed, no_column_twice};
+use crate::args::LEVEL;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Chances;
 use crate::numbers::{count, human};
@@ -279,7 +280,7 @@ pub(super) fn asked(
             id: predict.name.value.clone(),
             places,
             scale: predict.scale,
-            level: predict.level,
+            level: predict.level.unwrap_or(LEVEL),
             of,
             non_negative: study.is_truncated(predict),
             chances,

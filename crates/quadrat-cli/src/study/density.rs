@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use toml_edit::Item;
 
 use super::fields::{Check, Section, kind, text};
+use super::likelihood::Given;
+use super::predict::{Predict, Scale, Where};
 use crate::args::{CorrectWord, Density, IntegrateWord, LEVEL};
 use crate::diagnostic::{Place, Problem, Problems, Source};
 use crate::suggest;
@@ -68,6 +70,8 @@ pub struct DensityStudy {
     pub file: PathBuf,
     /// The file of polygons, relative to the folder.
     pub inside: Option<PathBuf>,
+    /// The predictions, in order.
+    pub predict: Vec<Predict>,
     /// Where the section stands.
     pub place: Place,
     /// Where each of its keys stands.
@@ -80,8 +84,8 @@ impl DensityStudy {
         source: Source,
         title: String,
         mut args: Density,
-        place: Place,
-        keys: Vec<(String, Place)>,
+        predict: Vec<Predict>,
+        (place, keys): (Place, Vec<(String, Place)>),
     ) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let file = std::mem::replace(&mut args.table, PathBuf::new());
@@ -96,6 +100,7 @@ impl DensityStudy {
             args,
             file,
             inside,
+            predict,
             place,
             keys,
         }
@@ -103,19 +108,17 @@ impl DensityStudy {
 
     /// The files that it names, as it names them.
     pub fn files(&self) -> Vec<PathBuf> {
-        [&self.file]
-            .into_iter()
-            .chain(&self.inside)
-            .cloned()
-            .collect()
+        let asked = self.predict.iter().flat_map(Predict::files);
+        let own = [&self.file].into_iter().chain(&self.inside).cloned();
+        own.chain(asked).collect()
     }
 
     /// Where a function is needed.
     pub fn refused(&self) -> Problems {
-        let message = "this is the study of a density, of which no model is saved";
+        let message = "this is the study of a density, which has no measurements to choose";
         Problem::new(message)
             .at(self.place.clone())
-            .remedy("`quadrat run` estimates it, and writes its table and its report")
+            .remedy("`quadrat run` estimates it, and `quadrat fit` saves its model")
             .into()
     }
 }
@@ -335,10 +338,43 @@ pub fn places(root: &Section<'_>) -> Vec<(String, Place)> {
         .collect()
 }
 
+/// Refuses what predictions of a density have not.
+pub fn predictions_suit(check: &Check<'_>, predict: &[Predict]) {
+    for asked in predict {
+        if asked.name.value.eq_ignore_ascii_case("density") {
+            let message = "the name `density` is that of the table of the density itself";
+            check.refuse(&asked.name.span, message, "choose another name");
+        }
+        let beside = &asked.beside;
+        let shape = match &asked.place {
+            Where::Rows { file, .. } => Some(&file.span),
+            _ => None,
+        };
+        let given = [
+            ("rows", shape),
+            ("ranks", asked.ranks.as_ref()),
+            ("non_negative", asked.non_negative.as_ref().map(|n| &n.span)),
+            ("as", asked.like.as_ref().map(|n| &n.span)),
+            ("exposure", beside.exposure.as_ref().map(Given::span)),
+            ("trials", beside.trials.as_ref().map(Given::span)),
+            (
+                "scale",
+                (asked.scale != Scale::Response).then_some(&asked.scale_span),
+            ),
+        ];
+        for (key, span) in given {
+            if let Some(span) = span {
+                let message = format!("`{key}` is for functions, and this study is of a density");
+                check.refuse(span, message, format!("leave `{key}` out"));
+            }
+        }
+    }
+}
+
 /// Refuses a study that is of a function too.
 pub fn alone(check: &Check<'_>, root: &Section<'_>) {
     let entries = root.entries();
-    let is_own = |key: &str| ["title", "density"].contains(&key);
+    let is_own = |key: &str| ["title", "density", "predict"].contains(&key);
     let others = entries.iter().filter(|(key, _)| !is_own(&key.value));
     let others: Vec<&str> = others.map(|(key, _)| key.value.as_str()).collect();
     let own = entries.iter().find(|(key, _)| key.value == "density");

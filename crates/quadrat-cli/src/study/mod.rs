@@ -211,12 +211,14 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     if root.get("density").is_some() {
         density::alone(&check, &root);
         let args = density::read(&root);
+        let predict = predict::read(&root);
+        density::predictions_suit(&check, &predict);
         let place = source.place(&root.span_of("density"));
         let keys = density::places(&root);
         let problems = check.finish();
         return match args {
             Some(args) if problems.0.is_empty() => Ok(AnyStudy::Density(Box::new(
-                DensityStudy::new(path, source, title, args, place, keys),
+                DensityStudy::new(path, source, title, args, predict, (place, keys)),
             ))),
             _ => Err(problems),
         };
@@ -269,6 +271,13 @@ fn together(
     inference: &Inference,
 ) {
     settings::suits(check, inference, observe);
+    for asked in predict.iter().filter(|p| !p.quantiles.is_empty()) {
+        check.refuse(
+            &asked.quantile_span,
+            "`quantile` asks for quantiles of a density, and this study is of a function",
+            "leave it out: `level` gives the ends of an interval, and the median is always told",
+        );
+    }
     if let Some(latent) = latent {
         link::suits(check, latent.link.as_ref(), observe);
         non_negative::suits(check, latent, observe, predict, inference);

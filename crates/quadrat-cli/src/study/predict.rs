@@ -6,6 +6,7 @@ use toml_edit::Item;
 
 use super::fields::{Section, Spanned, distinct, kind, number};
 use super::likelihood::{Given, given};
+use super::shape::Shape;
 use super::support::{self, Support};
 use super::{names, repeated, rows};
 use crate::grid::{self, Axis};
@@ -21,8 +22,12 @@ pub struct Predict {
     pub scale: Scale,
     /// Where that is said.
     pub scale_span: Range<usize>,
-    /// Probability of the interval.
-    pub level: f64,
+    /// Probability of the interval, where the section says.
+    pub level: Option<f64>,
+    /// Probabilities whose quantiles are wanted, of a density.
+    pub quantiles: Vec<f64>,
+    /// Where these are said.
+    pub quantile_span: Range<usize>,
     /// The only output to answer for; absent: all.
     pub output: Option<Spanned<String>>,
     /// Limits whose probability of being exceeded is wanted.
@@ -39,6 +44,18 @@ pub struct Predict {
     pub like: Option<Spanned<String>>,
     /// What else is asked of the rows.
     pub beside: Beside,
+}
+
+impl Predict {
+    /// The files that it names, as it names them.
+    pub fn files(&self) -> Vec<std::path::PathBuf> {
+        let named = match &self.place {
+            Where::File { file, support } => [file.as_ref(), support.shape.as_ref().and_then(Shape::file)],
+            Where::Grid { .. } | Where::Rows { .. } => [None, None],
+        };
+        let names = named.into_iter().flatten();
+        names.map(|name| name.value.clone().into()).collect()
+    }
 }
 
 /// What is asked of rows besides where they look.
@@ -162,6 +179,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "keep",
             "rows",
             "by",
+            "quantile",
         ],
         &[],
     );
@@ -196,6 +214,11 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
     )?;
     let place = match rows::read(section, said == Some(Scale::Row))? {
         Some((file, by)) => Where::Rows { file, by },
+        // Quantiles of one column are at no place.
+        None if is_bare(section) => Where::Grid {
+            axes: Vec::new(),
+            aggregate: None,
+        },
         None => place(section)?,
     };
     // A bad name was already noted; `text` must not note it again.
@@ -209,7 +232,9 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         place,
         scale,
         scale_span: section.span_of("scale"),
-        level: level.map_or(0.95, |level| level.value),
+        level: level.map(|level| level.value),
+        quantiles: quantiles(section)?,
+        quantile_span: section.span_of("quantile"),
         output: section.text("output"),
         above: above?,
         above_span: section.span_of("above"),
@@ -223,6 +248,31 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             keep: kept(section)?,
         },
     })
+}
+
+/// Whether quantiles are all that is asked.
+fn is_bare(section: &Section<'_>) -> bool {
+    section.get("quantile").is_some() && section.get("support").is_none()
+}
+
+/// One probability or several, each once.
+fn quantiles(section: &Section<'_>) -> Option<Vec<f64>> {
+    let found = numbers(
+        section,
+        ("quantile", "probability"),
+        "such as `quantile = [0.1, 0.5, 0.9]`",
+    )?;
+    match found.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        None => Some(found),
+        Some(p) => {
+            let message = format!("`quantile` is {p}; it must lie between 0 and 1");
+            let span = section.span_of("quantile");
+            section
+                .check
+                .refuse(&span, message, "such as `quantile = 0.5`, the median");
+            None
+        }
+    }
 }
 
 /// Columns to copy, each once.
@@ -280,27 +330,36 @@ fn draws(section: &Section<'_>) -> Option<Spanned<usize>> {
 
 /// One limit or several, each once.
 fn limits(section: &Section<'_>) -> Option<Vec<f64>> {
-    const LIKE: &str = "such as `above = 50` or `above = [10, 50]`";
-    let Some(item) = section.get("above") else {
+    numbers(
+        section,
+        ("above", "limit"),
+        "such as `above = 50` or `above = [10, 50]`",
+    )
+}
+
+/// One number or several, each once.
+fn numbers(section: &Section<'_>, (key, noun): (&str, &str), like: &str) -> Option<Vec<f64>> {
+    let Some(item) = section.get(key) else {
         return Some(Vec::new());
     };
-    let span = section.span_of("above");
+    let span = section.span_of(key);
     let Some(array) = item.as_array() else {
-        return number(section.check, "`above`", item).map(|one| vec![one.value]);
+        return number(section.check, &format!("`{key}`"), item).map(|one| vec![one.value]);
     };
     if array.is_empty() {
-        section.check.refuse(&span, "`above` has no limit", LIKE);
+        let message = format!("`{key}` has no {noun}");
+        section.check.refuse(&span, message, like);
         return None;
     }
     let mut limits = Vec::with_capacity(array.len());
     for value in array {
         let item = Item::Value(value.clone());
-        let limit = number(section.check, "a limit of `above`", &item)?;
+        let limit = number(section.check, &format!("a {noun} of `{key}`"), &item)?;
         if limits.contains(&limit.value) {
-            let message = format!("the limit {} is given twice", limit.value);
+            let message = format!("the {noun} {} is given twice", limit.value);
             section
                 .check
-                .refuse(&limit.span, message, "give each limit once");
+                .refuse(&limit.span, message, format!("give each {noun} once"));
             return None;
         }
         limits.push(limit.value);

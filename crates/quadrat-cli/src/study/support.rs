@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::fields::{Section, Spanned, kind, text};
 use super::shape::{self, Shape};
+use crate::grid::Axis;
 
 /// Sum over a box, or average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +76,32 @@ impl Edge {
 const LARGEST: f64 = 1e150;
 
 impl Support {
+    /// That of a grid.
+    ///
+    /// # Arguments
+    /// * `otherwise` - where it is described if it has no axis
+    pub fn of_grid(
+        axes: &[(Spanned<String>, Axis)],
+        aggregate: Option<Aggregate>,
+        otherwise: &Range<usize>,
+    ) -> Self {
+        let dim = |(name, axis): &(Spanned<String>, Axis)| Dim {
+            name: name.clone(),
+            extent: match axis.cells {
+                true => Extent::Edges(Edge::Column(name.clone()), Edge::Column(name.clone())),
+                false => Extent::Point,
+            },
+        };
+        Self {
+            shape: None,
+            dims: axes.iter().map(dim).collect(),
+            aggregate,
+            span: axes
+                .first()
+                .map_or(otherwise.clone(), |(name, _)| name.span.clone()),
+        }
+    }
+
     /// Whether any dimension has a width.
     pub fn has_boxes(&self) -> bool {
         self.dims.iter().any(|dim| dim.extent != Extent::Point)

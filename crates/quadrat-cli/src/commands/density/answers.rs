@@ -4,12 +4,16 @@ use anyhow::Result;
 use quadrat_plot::Figure;
 use serde_json::Value;
 
+use super::asked::Of;
 use crate::diagnostic::{Paint, Problems};
 
 /// An estimate with all that is told of it.
 pub trait Answers {
     /// What it is: "Density of speed".
     fn title(&self) -> String;
+
+    /// Every estimate with the name of its group, one without a name where there are none.
+    fn parts(&self) -> Vec<(String, Of<'_>)>;
 
     /// The table, as CSV.
     fn csv(&self) -> Result<String, Problems>;

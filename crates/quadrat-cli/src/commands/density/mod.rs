@@ -1,10 +1,12 @@
 //! `quadrat density`: the density of a column, with its band.
 
 mod answers;
+mod asked;
 mod common;
 mod given;
 mod groups;
 mod inside;
+pub mod model;
 mod picture;
 mod plane;
 mod rows;
@@ -13,6 +15,8 @@ pub mod study;
 mod table;
 
 use std::sync::Arc;
+
+use asked::Of;
 
 pub use answers::Answers;
 pub use rows::Rows;
@@ -83,6 +87,10 @@ struct One<'a> {
 impl Answers for One<'_> {
     fn title(&self) -> String {
         format!("Density of {}", self.rows.names[0])
+    }
+
+    fn parts(&self) -> Vec<(String, Of<'_>)> {
+        vec![(String::new(), Of::Line(&self.estimate))]
     }
 
     fn csv(&self) -> Result<String, Problems> {

@@ -9,6 +9,7 @@ use anyhow::Result;
 use quadrat_plot::{Cell, Report, TablePreview};
 use serde_json::{Value, json};
 
+use super::asked::{self, Densities, Named, Of, Table, tables};
 use super::common::{no_column_twice, pretty};
 use super::{Answers, Rows, answers};
 use crate::args::Saying;
@@ -18,7 +19,7 @@ use crate::diagnostic::{Paint, Problem, Problems};
 use crate::output::{Lock, Staged, writable};
 use crate::study::DensityStudy;
 use crate::study::density::KEYS;
-use crate::{report, run_id};
+use crate::{prediction_csv, report, run_id};
 
 /// Rows of the table that the report shows.
 const PREVIEW: usize = 12;
@@ -31,30 +32,23 @@ pub fn go(
     example: Option<&Example>,
     saying: &Saying,
 ) -> Result<()> {
-    let table = study.folder.join(&study.file);
-    let inputs: Vec<PathBuf> = study.files().iter().map(|f| study.folder.join(f)).collect();
-    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).chain([path]).collect();
     let [csv, fit, page] = ["density.csv", "fit.json", "report.html"].map(|n| folder.join(n));
-    let outputs: Vec<PathBuf> = vec![csv.clone(), fit.clone(), page];
-    spare(&inputs, &outputs)?;
+    let tables = study.predict.iter();
+    let tables = tables.map(|p| folder.join(format!("{}.csv", p.name.value)));
+    let own = [&csv, &fit, &page].into_iter().cloned();
+    let outputs: Vec<PathBuf> = own.chain(tables).collect();
+    spare(&inputs(study, path), &outputs)?;
     writable(&outputs)?;
     let lock = Lock::early(folder)?;
     let begun = Instant::now();
-    let keyed = |problems: Problems| keyed(study, problems);
-    let mut rows = Rows::read(&study.args, &table).map_err(keyed)?;
-    if let (Some(file), Some(shown)) = (&study.inside, &study.args.inside) {
-        rows = rows
-            .inside(&study.folder.join(file), shown)
-            .map_err(keyed)?;
-    }
-    no_column_twice(&study.args, &rows).map_err(keyed)?;
-    let rows = Arc::new(rows);
-    let answers = answers(&study.args, &rows).map_err(keyed)?;
-    let text = answers.csv().map_err(keyed)?;
+    let rows = read(study)?;
+    no_column_twice(&study.args, &rows).map_err(|p| keyed(study, p))?;
+    let (asked, noticed) = asked_of(study, &rows)?;
+    let answers = estimated(study, &rows)?;
+    let text = answers.csv().map_err(|p| keyed(study, p))?;
+    let predicted = predicted(study, &rows, answers.as_ref(), &asked)?;
     let seconds = begun.elapsed().as_secs_f64();
-    let folders = (study.folder.as_path(), study.shown.as_path());
-    let run = run_id::of_files(&study.source.text, folders, study.files())?;
-    let json = pretty(&fit_json(study, answers.as_ref(), &run, seconds))?;
+    let json = pretty(&fit_json(study, answers.as_ref(), seconds)?)?;
     let mut staged = Staged::of_run();
     staged.make(folder)?;
     let lock = lock.unwrap_or_else(|| Lock::late(folder));
@@ -62,17 +56,167 @@ pub fn go(
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }
     staged.bytes(&csv, text.as_bytes())?;
+    for predicted in &predicted.tables {
+        let path = folder.join(format!("{}.csv", predicted.name));
+        staged.bytes(&path, predicted.csv.as_bytes())?;
+    }
     staged.bytes(&fit, json.as_bytes())?;
     staged.seal(&fit);
-    report::write(
-        &page_of(study, answers.as_ref(), example, &text),
-        folder,
-        &mut staged,
-    )?;
+    let mut report = page_of(study, answers.as_ref(), example, &text);
+    report
+        .warnings
+        .extend(noticed.iter().chain(&predicted.warnings).cloned());
+    let previews = predicted.tables.iter();
+    let of = |p: &Predicted| {
+        preview(
+            &p.name,
+            "Answers of the density, with their intervals",
+            &p.csv,
+        )
+    };
+    report.predictions.extend(previews.map(of));
+    report::write(&report, folder, &mut staged)?;
     let written = staged.finish()?;
     drop(lock);
+    if !saying.quiet {
+        let all = noticed.iter().chain(&predicted.warnings);
+        all.for_each(|warning| crate::terminal::warn(warning));
+    }
+    told(study, answers.as_ref(), (saying, &json), &written)
+}
+
+/// Estimates the density of a study and saves its model.
+pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) -> Result<()> {
+    let outputs = [output.to_owned()];
+    spare(&inputs(study, path), &outputs)?;
+    writable(&outputs)?;
+    let begun = Instant::now();
+    let rows = read(study)?;
+    // What could not be asked of the model is refused before it is made.
+    asked_of(study, &rows)?;
+    let answers = estimated(study, &rows)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let json = pretty(&fit_json(study, answers.as_ref(), seconds)?)?;
+    let warnings: Vec<String> = answers.warnings().iter().map(|w| words(w)).collect();
+    let mut staged = Staged::new();
+    let bytes = super::model::to_bytes(answers.as_ref(), named(study, &rows), &warnings);
+    staged.bytes(output, &bytes)?;
+    let written = staged.finish()?;
+    told(study, answers.as_ref(), (saying, &json), &written)
+}
+
+/// The files that are read.
+fn inputs(study: &DensityStudy, path: &Path) -> Vec<PathBuf> {
+    let files = study.files().into_iter();
+    let files = files.map(|file| study.folder.join(file));
+    files.chain([path.to_owned()]).collect()
+}
+
+/// The rows of the table.
+fn read(study: &DensityStudy) -> Result<Arc<Rows>, Problems> {
+    let table = study.folder.join(&study.file);
+    let mut rows = Rows::read(&study.args, &table).map_err(|p| keyed(study, p))?;
+    if let (Some(file), Some(shown)) = (&study.inside, &study.args.inside) {
+        rows = rows
+            .inside(&study.folder.join(file), shown)
+            .map_err(|p| keyed(study, p))?;
+    }
+    Ok(Arc::new(rows))
+}
+
+fn estimated<'a>(
+    study: &'a DensityStudy,
+    rows: &'a Arc<Rows>,
+) -> Result<Box<dyn Answers + 'a>, Problems> {
+    answers(&study.args, rows).map_err(|problems| keyed(study, problems))
+}
+
+fn named<'a>(study: &'a DensityStudy, rows: &'a Rows) -> Named<'a> {
+    Named {
+        names: &rows.names,
+        is_given: study.args.given.is_some(),
+        group: study.args.group.as_deref(),
+    }
+}
+
+/// The predictions that are asked for, and what was noticed in their files.
+fn asked_of(study: &DensityStudy, rows: &Rows) -> Result<(Vec<Table>, Vec<String>), Problems> {
+    let groups = match &study.args.group {
+        Some(column) if !study.predict.is_empty() => {
+            let mut seen = std::collections::BTreeSet::new();
+            let labels = rows.labels(column).map_err(|p| keyed(study, p))?;
+            labels
+                .into_iter()
+                .filter(|l| seen.insert(l.clone()))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    tables(study, named(study, rows), &groups)
+}
+
+/// A table of answers.
+struct Predicted {
+    name: String,
+    csv: String,
+}
+
+/// All of them, and what was noticed.
+struct AllPredicted {
+    tables: Vec<Predicted>,
+    warnings: Vec<String>,
+}
+
+/// Estimates at hand.
+struct AtHand<'a>(Vec<(String, Of<'a>)>);
+
+impl Densities for AtHand<'_> {
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    fn with(&self, at: usize, visit: &mut dyn FnMut(Of<'_>) -> Result<()>) -> Result<()> {
+        visit(self.0[at].1)
+    }
+}
+
+fn predicted(
+    study: &DensityStudy,
+    rows: &Rows,
+    estimates: &dyn Answers,
+    asked: &[Table],
+) -> Result<AllPredicted> {
+    let at_hand = AtHand(estimates.parts());
+    let mut out = AllPredicted {
+        tables: Vec::new(),
+        warnings: Vec::new(),
+    };
+    for table in asked {
+        let named = named(study, rows);
+        let (places, wanted) = (&table.places, &table.wanted);
+        let (parts, warnings) = asked::answers(&at_hand, named, places, &table.which, wanted)?;
+        let of_table = |warning: String| format!("{}: {warning}", table.name);
+        out.warnings.extend(warnings.into_iter().map(of_table));
+        let parts: Vec<_> = parts.iter().map(|(p, a)| (p, a)).collect();
+        let mut bytes = Vec::new();
+        prediction_csv::write(&mut bytes, &parts)?;
+        out.tables.push(Predicted {
+            name: table.name.clone(),
+            csv: String::from_utf8(bytes)?,
+        });
+    }
+    Ok(out)
+}
+
+/// Prints what is asked for.
+fn told(
+    study: &DensityStudy,
+    answers: &dyn Answers,
+    (saying, json): (&Saying, &str),
+    written: &[PathBuf],
+) -> Result<()> {
     if saying.json {
-        return print(&json);
+        return print(json);
     }
     if saying.quiet {
         return Ok(());
@@ -87,9 +231,10 @@ pub fn go(
 }
 
 /// Refuses to write over the study or its table.
-fn spare(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Problems> {
+fn spare(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Problems> {
     let mut problems = Problems::default();
-    for output in replacing(inputs, outputs) {
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    for output in replacing(&inputs, outputs) {
         let shown = output.display();
         let message = format!("the output `{shown}` would replace a file that the study reads");
         problems.push(Problem::new(message).remedy("choose another output with -o"));
@@ -167,7 +312,9 @@ fn keyed(study: &DensityStudy, mut problems: Problems) -> Problems {
 }
 
 /// What the command prints as JSON, and what every `fit.json` has.
-fn fit_json(study: &DensityStudy, answers: &dyn Answers, run: &str, seconds: f64) -> Value {
+fn fit_json(study: &DensityStudy, answers: &dyn Answers, seconds: f64) -> Result<Value> {
+    let folders = (study.folder.as_path(), study.shown.as_path());
+    let run = run_id::of_files(&study.source.text, folders, study.files())?;
     let mut out = json!({
         "quadrat": crate::version::VERSION,
         "format": 1,
@@ -182,7 +329,7 @@ fn fit_json(study: &DensityStudy, answers: &dyn Answers, run: &str, seconds: f64
         out.extend(own);
     }
     reword(&mut out);
-    out
+    Ok(out)
 }
 
 fn page_of(
@@ -207,15 +354,19 @@ fn page_of(
             .map(|w| words(w).replace('`', ""))
             .collect(),
         figures: answers.figures(),
-        predictions: vec![preview(csv)],
+        predictions: vec![preview(
+            "density",
+            "Densities per unit, with their pointwise bands",
+            csv,
+        )],
         study: study.source.text.to_string(),
         notes: notes.iter().map(|&note| note.to_owned()).collect(),
         ..Report::default()
     }
 }
 
-/// The first rows of the table.
-fn preview(text: &str) -> TablePreview {
+/// The first rows of a table.
+fn preview(name: &str, note: &str, text: &str) -> TablePreview {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = reader
         .headers()
@@ -226,9 +377,9 @@ fn preview(text: &str) -> TablePreview {
     };
     let rows = reader.records().take(PREVIEW).flatten();
     TablePreview {
-        name: "density".to_owned(),
-        file: "density.csv".to_owned(),
-        note: "Densities per unit, with their pointwise bands".to_owned(),
+        name: name.to_owned(),
+        file: format!("{name}.csv"),
+        note: note.to_owned(),
         rows: rows.map(|row| row.iter().map(cell).collect()).collect(),
         columns: columns.unwrap_or_default(),
         total_rows: text.lines().count().saturating_sub(1),

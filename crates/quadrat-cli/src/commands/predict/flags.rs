@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::args::{Aggregation, LEVEL, Looks, Predict, ScaleWord};
+use crate::args::{Aggregation, Looks, Predict, ScaleWord};
 use crate::diagnostic::Source;
 use crate::geographic::Geographic;
 use crate::resolve::together;
@@ -54,7 +54,7 @@ impl<'a> From<&'a Predict> for Line<'a> {
         Self {
             words: ["predict", "--at"],
             model: &args.model,
-            at: &args.at,
+            at: args.at(),
             looks: &args.looks,
             fills: args.missing.is_some(),
             exposure: args.exposure.as_deref(),
@@ -216,8 +216,12 @@ fn further(args: &Predict) -> String {
     if args.scale != ScaleWord::Response {
         flag("--scale", named(&args.scale));
     }
-    if args.level != LEVEL {
-        flag("--level", args.level.to_string());
+    if let Some(level) = args.level {
+        flag("--level", level.to_string());
+    }
+    if !args.quantile.is_empty() {
+        let asked: Vec<String> = args.quantile.iter().map(f64::to_string).collect();
+        flag("--quantile", asked.join(","));
     }
     if !args.above.is_empty() {
         let limits: Vec<String> = args.above.iter().map(f64::to_string).collect();

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use quadrat::density::Saved;
 use quadrat::model::Limits;
 
 use self::flags::Described;
-use super::{print, replacing};
+use super::{density, print, replacing};
 use crate::args::{Predict, ScaleWord};
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{Chances, Wanted};
@@ -37,7 +38,16 @@ pub fn run(args: &Predict) -> Result<()> {
             "what stands behind observed rows is asked in a study, by `rows = \"cells.csv\"` and `scale = \"row\"` in [[predict]]: a saved model does not keep the columns that tell its rows apart; from Rust: `Posterior::behind`"
         );
     }
-    let (posterior, geographic) = load(&args.model)?;
+    let bytes = bytes(&args.model)?;
+    if Saved::is_saved(&bytes) {
+        return density::model::predict(args, &bytes);
+    }
+    if !args.quantile.is_empty() {
+        let message = "--quantile asks for quantiles of a density, and the model is of a function";
+        let remedy = "leave it out: --level gives the ends of an interval";
+        return Err(Problems::from(Problem::new(message).remedy(remedy)).into());
+    }
+    let (posterior, geographic) = read_model(&args.model, &bytes)?;
     let asked = asked(args, &posterior, geographic)?;
     spare(args)?;
     if let Some(output) = &args.output {
@@ -52,10 +62,24 @@ pub fn run(args: &Predict) -> Result<()> {
 
 /// The model, and the projection of its places.
 pub(super) fn load(model: &Path) -> Result<(engine::Posterior, Option<Arc<Geographic>>)> {
-    let bytes =
-        std::fs::read(model).with_context(|| format!("cannot read `{}`", model.display()))?;
+    let bytes = bytes(model)?;
+    if Saved::is_saved(&bytes) {
+        let shown = model.display();
+        let message = format!("`{shown}` is the model of a density, which has no measurements");
+        let remedy = "`quadrat predict` answers from it";
+        return Err(Problems::from(Problem::new(message).remedy(remedy)).into());
+    }
+    read_model(model, &bytes)
+}
+
+fn bytes(model: &Path) -> Result<Vec<u8>> {
+    std::fs::read(model).with_context(|| format!("cannot read `{}`", model.display()))
+}
+
+/// The same from its bytes.
+fn read_model(model: &Path, bytes: &[u8]) -> Result<(engine::Posterior, Option<Arc<Geographic>>)> {
     let posterior =
-        engine::from_bytes(&bytes).with_context(|| format!("cannot use `{}`", model.display()))?;
+        engine::from_bytes(bytes).with_context(|| format!("cannot use `{}`", model.display()))?;
     let geographic = match posterior.note(geographic::SAVED_AS) {
         None => None,
         Some(note) => Some(Arc::new(Geographic::from_note(note).with_context(
@@ -88,7 +112,7 @@ fn asked(
     flags::kept_once(&check, &described.beside.keep);
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
-    let mut places = read(&args.at, &files, &described);
+    let mut places = read(args.at(), &files, &described);
     let warnings = files.warnings();
     let outputs = asked_outputs(posterior, args.of.as_deref())?;
     let chances = asked_chances(args, posterior, &outputs)?;
@@ -118,7 +142,11 @@ fn asked(
 }
 
 /// The places of the table, or the regions or bags of the file.
-pub(super) fn read(file: &Path, files: &Files<'_>, described: &Described) -> Option<Places> {
+pub(in crate::commands) fn read(
+    file: &Path,
+    files: &Files<'_>,
+    described: &Described,
+) -> Option<Places> {
     let Described {
         support,
         at,
@@ -234,7 +262,7 @@ fn answers(
         }
         let wanted = Wanted {
             scale,
-            level: args.level,
+            level: args.level(),
             non_negative,
             chances: chances.clone(),
             table,
@@ -260,7 +288,7 @@ fn tell(
     parts: &[(Places, engine::Answer)],
 ) {
     let own = parts.iter().flat_map(|(places, answer)| {
-        let both = [heavy(answer, args.level), unresolved(places, answer)];
+        let both = [heavy(answer, args.level()), unresolved(places, answer)];
         both.into_iter().flatten()
     });
     // All outputs are asked for at the same places.
@@ -428,7 +456,7 @@ fn scale(word: ScaleWord) -> Scale {
 /// Refuses to write over the model or the table.
 fn spare(args: &Predict) -> Result<(), Problems> {
     let outputs: Vec<&PathBuf> = args.output.iter().collect();
-    if !replacing(&[&args.at, &args.model], &outputs).is_empty() {
+    if !replacing(&[args.at(), &args.model], &outputs).is_empty() {
         return Err(Problem::new("the output would replace a file that is read")
             .remedy("choose another file with -o")
             .into());

@@ -2,6 +2,7 @@
 
 mod brute;
 pub(super) mod samples;
+mod saved;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

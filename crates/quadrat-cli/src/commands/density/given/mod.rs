@@ -12,6 +12,7 @@ use serde_json::Value;
 use said::Said;
 
 use super::answers::Answers;
+use super::asked::Of;
 use super::common::{correction, integration, refused};
 use super::rows::Rows;
 use super::table::{Table, csv};
@@ -30,6 +31,10 @@ impl Answers for Said<'_> {
     fn title(&self) -> String {
         let names = &self.rows.names;
         format!("Density of {} given {}", names[1], names[0])
+    }
+
+    fn parts(&self) -> Vec<(String, Of<'_>)> {
+        vec![(String::new(), Of::Given(&self.estimate))]
     }
 
     fn csv(&self) -> Result<String, Problems> {

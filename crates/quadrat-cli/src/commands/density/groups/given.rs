@@ -8,6 +8,7 @@ use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted}
 use serde_json::{Value, json};
 
 use super::super::answers::Answers;
+use super::super::asked::Of;
 use super::super::common::{interval, quoted};
 use super::super::given::said::{Said, aligned, json as json_of, sentences, warnings_of};
 use super::super::given::{builder, figure as figures_of, once};
@@ -94,6 +95,13 @@ impl Answers for Given<'_> {
             "Density of {} given {} by {}",
             names[1], names[0], self.column
         )
+    }
+
+    fn parts(&self) -> Vec<(String, Of<'_>)> {
+        let groups = self.groups.iter();
+        groups
+            .map(|(name, said)| (name.clone(), Of::Given(&said.estimate)))
+            .collect()
     }
 
     /// As of one group, behind a column of its name.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use parts::{Group, estimates};
 
 use super::answers::Answers;
+use super::asked::Of;
 use super::common::{OWN, as_json, interval, quoted};
 use super::rows::Rows;
 use crate::args::Density;
@@ -50,6 +51,13 @@ impl<'a> Groups<'a> {
 impl Answers for Groups<'_> {
     fn title(&self) -> String {
         format!("Density of {} by {}", self.rows.names[0], self.column)
+    }
+
+    fn parts(&self) -> Vec<(String, Of<'_>)> {
+        let groups = self.groups.iter();
+        groups
+            .map(|g| (g.name.clone(), Of::Line(&g.estimate)))
+            .collect()
     }
 
     fn csv(&self) -> Result<String, Problems> {

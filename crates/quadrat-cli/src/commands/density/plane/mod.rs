@@ -10,6 +10,7 @@ use quadrat_plot::Figure;
 use serde_json::Value;
 
 use super::answers::Answers;
+use super::asked::Of;
 use super::common::{correction, integration, refused};
 use super::rows::Rows;
 use super::table::{Table, csv};
@@ -42,6 +43,10 @@ impl Answers for Plane<'_> {
     fn title(&self) -> String {
         let names = &self.rows.names;
         format!("Density of {} and {}", names[0], names[1])
+    }
+
+    fn parts(&self) -> Vec<(String, Of<'_>)> {
+        vec![(String::new(), Of::Plane(&self.estimate))]
     }
 
     fn csv(&self) -> Result<String, Problems> {
