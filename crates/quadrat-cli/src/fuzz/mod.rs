@@ -7,6 +7,7 @@ mod broken;
 use std::path::Path;
 use std::sync::Arc;
 
+use quadrat::density::{AnyEstimate, SAVED_FORMAT, Saved};
 use quadrat::kernel::Kernel;
 use quadrat::model::FORMAT;
 use quadrat::parameter::PriorDensity;
@@ -186,11 +187,41 @@ pub fn model(bytes: &[u8]) {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
+    let whole = sealed(&format!("quadrat-density {SAVED_FORMAT}\n"), bytes);
+    for bytes in [&whole[..], bytes] {
+        match Saved::from_bytes(bytes) {
+            Ok(saved) => densities(&saved),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+/// Densities are none below zero, or refused in words.
+fn densities(saved: &Saved) {
+    // Each is as large as what a command estimates: a file of a hundred takes long, not more.
+    for at in 0..saved.len().min(3) {
+        let density = match saved.estimate(at) {
+            Ok(AnyEstimate::Line(estimate)) => estimate.density().to_vec(),
+            Ok(AnyEstimate::Plane(estimate)) => estimate.density().to_vec(),
+            Ok(AnyEstimate::Conditional(estimate)) => estimate.density().to_vec(),
+            Ok(_) => Vec::new(),
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                continue;
+            }
+        };
+        assert!(density.iter().all(|p| *p >= 0.0 && p.is_finite()));
+    }
 }
 
 /// The file of a model that holds these bytes.
 pub fn whole_model(bytes: &[u8]) -> Vec<u8> {
-    let mut whole = format!("quadrat-model {FORMAT}\n").into_bytes();
+    sealed(&format!("quadrat-model {FORMAT}\n"), bytes)
+}
+
+/// Bytes behind a first line, their checksum and their length.
+fn sealed(line: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut whole = line.as_bytes().to_vec();
     whole.extend_from_slice(&crc32(bytes).to_le_bytes());
     whole.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     whole.extend_from_slice(bytes);

@@ -50,7 +50,9 @@ impl Predict {
     /// The files that it names, as it names them.
     pub fn files(&self) -> Vec<std::path::PathBuf> {
         let named = match &self.place {
-            Where::File { file, support } => [file.as_ref(), support.shape.as_ref().and_then(Shape::file)],
+            Where::File { file, support } => {
+                [file.as_ref(), support.shape.as_ref().and_then(Shape::file)]
+            }
             Where::Grid { .. } | Where::Rows { .. } => [None, None],
         };
         let names = named.into_iter().flatten();

@@ -180,11 +180,11 @@ fn refusals_stand_in_the_study() {
 
 /// Commands of functions say what takes the study of a density.
 #[test]
-fn no_model_of_a_density_is_saved() {
+fn what_only_functions_have_is_refused() {
     let study = "[density]\nfile = \"t.csv\"\ncolumn = \"y\"\n";
     let folder = folder(&[("s.toml", study.as_bytes()), ("t.csv", table().as_bytes())]);
     let cases: [&[&str]; 4] = [
-        &["fit", "s.toml", "-o", "m.quadrat"],
+        &["fit", "s.toml", "-o", "m.quadrat", "--resume"],
         &[
             "next",
             "s.toml",

@@ -154,6 +154,7 @@ const KEYS: &[(&str, Case)] = &[
     ("rows beside a support", (POINTS, "#predict", "rows = \"d.csv\"")),
     ("by without rows", (POINTS, "#predict", "by = []")),
     ("level", (POINTS, "#predict", "level = 0.5")),
+    ("quantile of a function", (POINTS, "#predict", "quantile = 0.5")),
     ("above", (POINTS, "#predict", "above = 0.5")),
     ("ranks of values", (POINTS, "#predict", "ranks = true")),
     ("draws", (POINTS, "#predict", "draws = 3")),

@@ -16,6 +16,7 @@ mod density;
 mod density_given;
 mod density_land;
 mod density_plane;
+mod density_saved;
 mod density_study;
 mod doors;
 mod draws;

@@ -35,7 +35,8 @@ impl Drawn<'_> {
     #[must_use]
     pub fn above(&self, limit: f64) -> f64 {
         let pairs = self.numbers.iter().zip(self.weights);
-        let above: f64 = pairs.filter(|(x, _)| **x > limit).map(|(_, w)| w).sum();
+        let above = pairs.filter(|(x, _)| **x > limit);
+        let above = above.fold(0.0, |sum, (_, w)| sum + w);
         above.clamp(0.0, 1.0)
     }
 

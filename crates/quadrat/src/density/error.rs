@@ -119,6 +119,16 @@ pub enum DensityError {
         /// Its end.
         upper: f64,
     },
+    /// A box of a plane that is a line.
+    #[error(
+        "the box of row {row} (counted from 0) begins and ends at {value}: all its values lie on a line, and a density has no lines; give both edges"
+    )]
+    Line {
+        /// Row, counted from 0.
+        row: usize,
+        /// Where it lies.
+        value: f64,
+    },
     /// Lengths that must agree.
     #[error("there are {got} {what} for {expected} rows; give one for each")]
     Lengths {

@@ -141,6 +141,12 @@ fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Proble
             let message = format!("the interval begins at {lower} and ends at {upper}");
             at(row, 0, message, "swap the two ends")
         }
+        DensityError::Line { row, value } => {
+            let message = format!(
+                "the box begins and ends at {value}: all its values lie on a line, and a density has no lines"
+            );
+            at(row, column, message, "give both of its edges")
+        }
         DensityError::Beyond { count: n, first } => {
             let message = format!(
                 "{} outside of the polygons, the first is this",

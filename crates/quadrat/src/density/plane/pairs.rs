@@ -128,7 +128,7 @@ pub(in super::super) fn clean(
 /// * `ends` - lower and upper ends along the first axis, then along the second
 ///
 /// # Errors
-/// As of [`clean`], and boxes whose ends are in the wrong order.
+/// As of [`clean`], boxes whose ends are in the wrong order, and those that are lines.
 pub(in super::super) fn clean_boxes(
     ends: [&[f64]; 4],
     weights: &[f64],
@@ -174,6 +174,13 @@ pub(in super::super) fn clean_boxes(
             clipped[axis] = (lower.max(from), upper.min(to));
         }
         if weights[i] > 0.0 {
+            // Many rows at one number of a column are an atom, whose draws are too uneven to be
+            // told from each other: the band would not hold the curve.
+            let is_flat = own.map(|(lower, upper)| lower == upper);
+            if let (Some(axis), true) = (is_flat.iter().position(|f| *f), is_flat != [true; 2]) {
+                let value = own[axis].0;
+                return Err(DensityError::Line { row: i, value }.of_column(axis));
+            }
             out.boxes.push((clipped, weights[i]));
         }
     }

@@ -258,19 +258,26 @@ fn many_boxes_are_rounded_to_cells_and_stay_where_they_are() {
     assert!(estimate.warnings().iter().any(merged));
 }
 
-/// A line across all cells, on an edge between two, holds its count.
+/// Many rows on a line are an atom: draws were too uneven, and the band below the curve.
 #[test]
-fn boxes_without_a_width_hold_their_counts() {
+fn boxes_without_a_width_are_refused() {
     let (x, y) = ([0.5, 0.0, 0.6], [0.5, 0.4, 1.0]);
     let (low, high) = ([0.0, 0.0, 0.0], [1.0, 1.0, 0.9]);
     let counts = [300.0, 40.0, 40.0];
     let unit = (0.0, 1.0);
     let density = Density2d::from_bins([&x, &y], [&low, &high], &counts).bounds(unit, unit);
-    let estimate = density.cells(10, 10).draws(300).estimate().unwrap();
-    assert_eq!(estimate.total(), 380.0);
-    let middle = estimate.probability((0.4, 0.6), unit).value;
-    // 300 of 380, less what the prior smooths away.
-    assert!(middle > 0.5, "{middle}");
+    let told = density.estimate().unwrap_err().to_string();
+    assert!(
+        told.starts_with("column 1: the box of row 0 (counted from 0) begins"),
+        "{told}"
+    );
+    // Without a count it says nothing.
+    let counts = [0.0, 40.0, 40.0];
+    let density = Density2d::from_bins([&x, &y], [&low, &high], &counts).bounds(unit, unit);
+    assert_eq!(
+        density.cells(10, 10).draws(300).estimate().unwrap().total(),
+        80.0
+    );
 }
 
 #[test]
@@ -289,6 +296,12 @@ fn open_and_overlapping_boxes_are_estimates_with_a_warning() {
             .to_string()
             .contains("column 1: the interval of row 0"),
         "{error}"
+    );
+    let line = Density2d::from_bins([&one, &[2.0, 3.0]], [&[1.0, 5.0], &[2.0, 5.0]], &[4.0, 1.0]);
+    let told = line.estimate().unwrap_err().to_string();
+    assert!(
+        told.starts_with("column 2: the box of row 1") && told.contains("at 5"),
+        "{told}"
     );
 }
 
