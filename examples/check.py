@@ -8,7 +8,7 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "warnings" some words of each warning, in order; without the key there must be none
   "rows"     of a prediction: the row `at` some columns has these values
   "density"  the `table` and the `arguments` of a density, words of its `warnings`, and what its JSON `has` (items of
-             lists by their numbers); the fit.json of its study must have the same
+             lists by their numbers); the fit.json of its study must have the same; "coverage" of its predictions
   "ungroup"  in place of a study: the `table` and the `arguments` of `quadrat ungroup`, how many `rows` it writes, what
              its JSON `has`, and its `coverage`, as below
   "next"     what is to be measured next: the `arguments` behind the study, and what the JSON `has`
@@ -143,6 +143,12 @@ def density(program, folder, expected, out):
             yield f"{where}: the warnings are {told}, expected {words}"
     if not table(out / "density.csv") or (out / "report.html").stat().st_size < 10_000:
         yield "no table or report, or an empty one"
+    for want in expected.get("coverage", []):
+        rows, truths = table(out / f"{want['of']}.csv"), table(folder / want["truth"])
+        yield from numbers(rows, want["of"])
+        inside = covered(rows, truths, want)
+        if not want["at_least"] <= inside <= want["at_most"]:
+            yield f"{want['of']}: {inside} of {len(truths)} truths inside, expected {want['at_least']} to {want['at_most']}"
 
 
 def ungroup(program, folder, expected, out):

@@ -363,6 +363,15 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "wages",
+        about: "3,000 wages in nine bins, the last without an end: quantiles, inequality, and how sure",
+        files: files!("wages": "study.toml", "wages.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &["Data: Wage from the Python package ISLP 0.6.0, licence BSD."],
+        },
+    },
+    Example {
         name: "geyser",
         about: "eruptions of Old Faithful and the waits after them, as a density of both",
         files: files!("geyser": "study.toml", "geyser.csv", "README.md"),

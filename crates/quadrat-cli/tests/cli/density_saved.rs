@@ -114,7 +114,7 @@ fn boxes_are_probabilities_and_quantiles_places() {
     done(folder, &["run", "s.toml", "-o", "out", "--quiet"]);
     let fit = std::fs::read_to_string(folder.join("out/fit.json")).unwrap();
     let fit: serde_json::Value = serde_json::from_str(&fit).unwrap();
-    let mut ask = |flags: &[&str]| {
+    let ask = |flags: &[&str]| {
         let mut args = vec!["predict", "m.quadrat", "-o", "a.csv", "--quiet"];
         args.extend(flags);
         done(folder, &args);

@@ -48,6 +48,11 @@ fn numbers(args: &Density, estimate: &Estimate) -> Vec<(String, Answer)> {
     let named = TOLD.iter().map(|told| told.1).zip(quantiles);
     let all = [("mean", mean), ("sd", sd)].into_iter().chain(named);
     let mut out: Vec<(String, Answer)> = all.map(|(name, a)| (name.to_owned(), a)).collect();
+    // Positive data of many sizes: how unequal they are.
+    if let (true, Ok(gini), Ok(share)) = (args.log, estimate.gini(), estimate.top_share(0.1)) {
+        out.push(("Gini coefficient".to_owned(), gini));
+        out.push(("share of the top tenth".to_owned(), share));
+    }
     if let Some(&(from, to)) = args.within.first() {
         let name = format!("probability of {} to {}", human(from), human(to));
         out.push((name, estimate.probability(from, to)));
