@@ -25,11 +25,12 @@ pub use broken::{Broken, broken_all_over, whole};
 pub type Reader = fn(&[u8]);
 
 /// Every reader, by the name of its folder in `fuzz/corpus`.
-pub const READERS: [(&str, Reader); 6] = [
+pub const READERS: [(&str, Reader); 7] = [
     ("study", study),
     ("table", table),
     ("map", map),
     ("model", model),
+    ("density", density),
     ("kernel", kernel),
     ("prior", prior),
 ];
@@ -187,6 +188,11 @@ pub fn model(bytes: &[u8]) {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
+}
+
+/// What the saved model of densities holds, under a header with the right length and checksum, and
+/// as it is.
+pub fn density(bytes: &[u8]) {
     let whole = sealed(&format!("quadrat-density {SAVED_FORMAT}\n"), bytes);
     for bytes in [&whole[..], bytes] {
         match Saved::from_bytes(bytes) {

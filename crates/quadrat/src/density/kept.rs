@@ -140,7 +140,9 @@ impl Kept {
 }
 
 /// Numbers of draws that are made again at most: those of 8,000 draws of 5,000 cells are 4e7.
-const MOST_NUMBERS: usize = 100_000_000;
+const MOST_NUMBERS: usize = 50_000_000;
+/// Draws that an estimate can have.
+const MOST_DRAWS: usize = 1_000_000;
 /// Settings of the hyperparameters: fewer than a hundred lie on the grid.
 const MOST_MODES: usize = 200;
 
@@ -169,7 +171,7 @@ pub(super) fn is_scale(x: f64) -> bool {
 impl Drawing {
     /// Whether these are settings that an estimate may have, of so many numbers for each draw.
     pub fn is_possible(&self, numbers: usize) -> bool {
-        let most = MOST_NUMBERS / numbers.max(1);
+        let most = (MOST_NUMBERS / numbers.max(1)).min(MOST_DRAWS);
         (100..=most).contains(&self.draws) && self.level > 0.0 && self.level < 1.0
     }
 }

@@ -180,7 +180,7 @@ impl Saved {
     /// # Errors
     /// [`LoadError::NotAModel`], [`LoadError::Newer`] and [`LoadError::Older`] for another
     /// [`SAVED_FORMAT`], [`LoadError::Damaged`] when anything was cut off or changed, or says what
-    /// no estimate would: draws of more than 100 million numbers among them.
+    /// no estimate would: draws of more than 50 million numbers among them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         let payload = sealed::open(MAGIC, SAVED_FORMAT, bytes)?;
         let written = postcard::from_bytes(payload);
