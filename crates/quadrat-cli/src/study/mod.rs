@@ -336,51 +336,6 @@ fn shown_title(title: &str) -> String {
         .collect()
 }
 
-/// The tables of a repeated section; a single table of that name is refused.
-fn repeated<'a>(root: &Section<'a>, key: &str) -> Vec<Section<'a>> {
-    let title = format!("[[{key}]]");
-    let check = root.check;
-    match root.get(key) {
-        None => Vec::new(),
-        Some(Item::ArrayOfTables(tables)) => tables
-            .iter()
-            .map(|table| {
-                Section::new(
-                    check,
-                    title.as_str(),
-                    table,
-                    table.span().unwrap_or_default(),
-                )
-            })
-            .collect(),
-        Some(Item::Value(toml_edit::Value::Array(array))) if !array.is_empty() => array
-            .iter()
-            .filter_map(|value| {
-                let span = value.span().unwrap_or_default();
-                match value.as_inline_table() {
-                    Some(table) => Some(Section::new(check, title.as_str(), table, span)),
-                    None => {
-                        check.refuse(
-                            &span,
-                            format!("`{key}` must hold tables"),
-                            format!("write a section {title}"),
-                        );
-                        None
-                    }
-                }
-            })
-            .collect(),
-        Some(_) => {
-            check.refuse(
-                &root.span_of(key),
-                format!("`{key}` can occur several times, so it needs double brackets"),
-                format!("write {title}"),
-            );
-            Vec::new()
-        }
-    }
-}
-
 fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
     let nothing = toml_edit::Table::new();
     let section = match root.get("latent") {

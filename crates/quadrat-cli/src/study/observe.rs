@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use super::fields::repeated;
 use super::fields::{Section, Spanned};
 use super::likelihood::{self, Given, Likelihood, Scale};
 use super::outputs::{self, Output};
-use super::repeated;
 use super::support::{self, Aggregate, Support};
 
 /// One table of observations.

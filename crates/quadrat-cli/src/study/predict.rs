@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use toml_edit::Item;
 
-use super::fields::{Section, Spanned, distinct, kind, number};
+use super::fields::{Section, Spanned, distinct, kind, number, repeated};
 use super::likelihood::{Given, given};
 use super::shape::Shape;
 use super::support::{self, Support};
-use super::{names, repeated, rows};
+use super::{names, rows};
 use crate::grid::{self, Axis};
 
 /// One prediction, one output table.

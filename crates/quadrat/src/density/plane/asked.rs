@@ -178,8 +178,8 @@ impl Estimate2d {
 }
 
 impl ConditionalEstimate {
-    /// Answers questions, each at a place of the given column and with the number of every draw; not
-    /// in their order, and none outside of the slices.
+    /// Answers questions, each at a place of the given column and with the number of every draw,
+    /// not in their order; those outside of the slices have no answer.
     ///
     /// # Arguments
     /// * `visit` - is given the number of a question, from 0, and its answer
