@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 pub use quadrat::model::Mean;
-use toml_edit::{Document, Item};
+use toml_edit::Document;
 
 use crate::diagnostic::{Problem, Problems, Source, shown};
 use crate::engine;

@@ -78,6 +78,9 @@ pub fn which(
     Some(Which::OfRow(out))
 }
 
+/// Answers at places, one group after the other.
+pub type Parts = Vec<(Places, Answer)>;
+
 /// Answers at places that suit the densities, part by part, and what was noticed.
 pub fn answers(
     densities: &dyn Densities,
@@ -85,7 +88,7 @@ pub fn answers(
     places: &Places,
     which: &Which,
     wanted: &Wanted,
-) -> Result<(Vec<(Places, Answer)>, Vec<String>)> {
+) -> Result<(Parts, Vec<String>)> {
     let names = densities.names();
     let mut warnings = Vec::new();
     let mut one = |at: usize, places: &Places| -> Result<Answer> {
