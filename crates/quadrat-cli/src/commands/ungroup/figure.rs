@@ -6,7 +6,8 @@ use anyhow::Result;
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Observed, Panel, Places, Predicted};
 
 use super::found::{All, DRAWN, Found};
-use super::rows::{Group, Rows};
+use super::group::Group;
+use super::rows::Rows;
 use super::said;
 use crate::args::Ungroup;
 use crate::commands::figures::drawn;

@@ -7,8 +7,9 @@ use quadrat::ungroup::{
     UngroupError,
 };
 
+use super::group::Group;
 use super::refused;
-use super::rows::{Group, Rows};
+use super::rows::Rows;
 use crate::args::Ungroup;
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::{coordinate, exact};

@@ -1,6 +1,6 @@
-//! Upper edges that are the last number inside a band: the ages 0-4 and 5-9, and 9,999 before 10,000.
+//! Upper edges that are the last number inside a band: the ages 0-4 and 5-9.
 
-use super::rows::Group;
+use super::group::Group;
 
 /// Edges nearer to a multiple of the unit than this part of it are one.
 const SAME: f64 = 1e-6;

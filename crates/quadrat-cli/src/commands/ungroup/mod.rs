@@ -3,6 +3,7 @@
 mod edges;
 mod figure;
 mod found;
+mod group;
 mod inclusive;
 mod refused;
 mod rows;
@@ -141,7 +142,7 @@ fn bounded(args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
 }
 
 /// About how many steps a population will have.
-fn steps(args: &Ungroup, group: &rows::Group) -> usize {
+fn steps(args: &Ungroup, group: &group::Group) -> usize {
     if !args.edges.is_empty() {
         return args.edges.len() - 1;
     }

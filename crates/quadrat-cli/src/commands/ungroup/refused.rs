@@ -2,7 +2,8 @@
 
 use quadrat::ungroup::UngroupError;
 
-use super::rows::{Group, Part, Rows};
+use super::group::Group;
+use super::rows::{Part, Rows};
 use crate::diagnostic::{Problem, Problems};
 
 /// Whether an error is about what was asked, not about one population.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::group::Group;
 use super::{edges, inclusive};
 use crate::args::Ungroup;
 use crate::diagnostic::{Place, Problem, Problems};
@@ -13,37 +14,6 @@ use crate::table::{Reading, Table};
 const MOST: usize = 5000;
 /// Bad edges that are listed one by one.
 const LISTED: usize = 5;
-
-/// One population.
-#[derive(Debug)]
-pub struct Group {
-    /// Cells of the columns that name it; none of the only one.
-    pub name: Vec<String>,
-    /// Its rows of the table, by ascending lower edges.
-    pub rows: Vec<usize>,
-    pub lower: Vec<f64>,
-    pub upper: Vec<f64>,
-    pub counts: Vec<f64>,
-    /// Exposures of the same bands; none where counts are ungrouped, or they stand in a table of
-    /// their own.
-    pub exposure: Option<Vec<f64>>,
-}
-
-impl Group {
-    /// Its name in words.
-    pub fn words(&self) -> String {
-        crate::terminal::clean(&self.name.join(", "))
-    }
-
-    /// The stream of its random numbers: it depends on nothing but its name.
-    pub fn stream(&self) -> u64 {
-        // Fowler, Noll and Vo's hash, 64 bits, 1a.
-        let bytes = self.name.iter().flat_map(|cell| cell.bytes().chain([0]));
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
-    }
-}
 
 /// All populations, in the order of their first rows.
 #[derive(Debug)]

@@ -5,7 +5,8 @@ use quadrat::ungroup::{Answer, LifeTable, Tail, five_year_ratio, myers, whipple}
 use serde_json::{Map, Value, json};
 
 use super::found::{All, DRAWN, Found, LIFE};
-use super::rows::{Group, Rows};
+use super::group::Group;
+use super::rows::Rows;
 use crate::args::Ungroup;
 use crate::diagnostic::Paint;
 use crate::numbers::{beside, coordinate, count, human, percent};

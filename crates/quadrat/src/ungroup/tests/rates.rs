@@ -159,12 +159,13 @@ fn an_exposure_may_have_bands_of_its_own() {
         bands,
     };
     let same = asked().rates(&deaths, &people).unwrap();
-    // The same bands, told as others: the same cells and random numbers, and so the same rates.
+    // The same bands, told as others: the same cells and random numbers, and so the same rates, but
+    // for the rounding of exposures that searches begin from.
     let told = asked()
         .rates_of(&deaths, own(&people, Some((&FROM, &to))))
         .unwrap();
     for (a, b) in same.mean().iter().zip(told.mean()) {
-        assert!((a - b).abs() < 1e-12 * a, "{a} {b}");
+        assert!((a - b).abs() < 1e-9 * a, "{a} {b}");
     }
     // Single years of the exposure say more of it, in another order; deaths in wide bands.
     let years: Vec<f64> = (0..100).rev().map(f64::from).collect();
