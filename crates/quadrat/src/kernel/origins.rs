@@ -26,4 +26,20 @@ impl Kernel {
         }
         Self::from_expression(expression).with_spare(self.spare())
     }
+
+    /// Columns, by their positions in [`Self::columns`], of lines through zero that are factors of
+    /// a product and whose origin nobody gave: there a line elsewhere is another kernel.
+    pub(crate) fn lines_in_products(&self) -> Vec<usize> {
+        let others = self.with_origins(|_| Some(0.0)).expression;
+        let lines = others.leaves().into_iter().filter_map(|(leaf, _)| {
+            match (leaf.kind, &leaf.columns[..], leaf.origin) {
+                (Kind::Linear, [column], None) => self.columns.iter().position(|c| c == column),
+                _ => None,
+            }
+        });
+        let mut found: Vec<usize> = lines.collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
 }

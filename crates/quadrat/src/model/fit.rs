@@ -58,7 +58,16 @@ impl Model {
         if self.scattered {
             return self.constrained_where_likely(options)?.fit(options);
         }
-        let started = Instant::now();
+        let mut posterior = self.fit_by_its_size(options, Instant::now())?;
+        posterior.summary.warnings.extend(self.far_lines());
+        Ok(posterior)
+    }
+
+    fn fit_by_its_size(
+        &self,
+        options: &FitOptions,
+        started: Instant,
+    ) -> Result<Posterior, FitError> {
         if options.inference == Inference::Sparse {
             return self.fit_sparse(options, started);
         }

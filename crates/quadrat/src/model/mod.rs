@@ -21,6 +21,7 @@ mod cycles;
 #[allow(clippy::unwrap_used)]
 mod defaults_tests;
 mod drawn_sums;
+mod far_lines;
 mod fit;
 mod fit_sparse;
 #[cfg(feature = "mcmc")]
