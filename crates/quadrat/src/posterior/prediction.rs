@@ -107,9 +107,9 @@ impl Prediction {
             .into_par_iter()
             .map(|row| predictive.moments(&self.normals(&predictive, row)))
             .collect();
-        for (row, (mean, variance)) in moments.into_iter().enumerate() {
+        for (row, (mean, sd)) in moments.into_iter().enumerate() {
             self.mean[row] = mean;
-            self.sd[row] = variance.sqrt();
+            self.sd[row] = sd;
         }
         self.predictive = Some(predictive);
         self

@@ -12,7 +12,7 @@ use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::crossing::Crossing;
 use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::{Belief, Circumstances};
-use crate::link::Link;
+use crate::link::{CLIP, Link};
 use crate::special::scalar::normal_pdf;
 
 /// Standard deviations on either side of a latent mean that are integrated over.
@@ -21,6 +21,9 @@ const REACH: f64 = 7.0;
 /// rounding for smooth functions. Where more would be needed, distributions are integrated
 /// adaptively.
 const NODES: (usize, usize) = (21, 641);
+/// Numbers beyond `e^` this, on either side of 1, have squares that are no numbers or none of 16
+/// digits.
+const SQUARED: f64 = 300.0;
 /// Counts of a larger variance are not summed term by term.
 const MANY: f64 = 100.0;
 /// Quantiles of counts are whole numbers, and no closer than this share of themselves, which is
@@ -250,11 +253,16 @@ impl Predictive {
         Some(all.map(|f| (f, step * density(f))).collect())
     }
 
-    /// Mean and variance: in closed form where there is a link, else by nodes.
+    /// Mean and sd: in closed form where there is a link, else by nodes.
+    ///
+    /// # Numerics
+    /// Behind `exp` the squares of means far from 1 are no numbers, though the sds are: both are
+    /// then found in units of `e^shift`. What is too large for a number is infinite.
     pub fn moments(&self, components: &[Normal]) -> (f64, f64) {
         let (mut total, mut mean, mut second) = (0.0, 0.0, 0.0);
+        let shift = self.shift(components);
         for &c in components {
-            if let Some((m, square)) = self.through_link(c) {
+            if let Some((m, square)) = self.through_link(c, shift) {
                 total += c.weight;
                 mean += c.weight * m;
                 second += c.weight * square;
@@ -272,17 +280,45 @@ impl Predictive {
             }
         }
         mean /= total;
-        (mean, (second / total - mean * mean).max(0.0))
+        let sd = (second / total - mean * mean).max(0.0).sqrt();
+        match shift == 0.0 {
+            true => (mean, sd),
+            // As one power: e^shift alone may be no number where the product is one.
+            false => {
+                let [mean, sd] = [mean, sd].map(|scaled| scaled.ln() + shift);
+                // Links know no more than this, and so quantiles do not.
+                let mean = if mean > CLIP {
+                    f64::INFINITY
+                } else {
+                    mean.exp()
+                };
+                (mean, sd.exp())
+            }
+        }
     }
 
-    /// Mean and mean square of one component, where a link makes the mean of an observation.
-    fn through_link(&self, c: Normal) -> Option<(f64, f64)> {
+    /// The logarithm of the unit of moments: 0 where squares are numbers.
+    fn shift(&self, components: &[Normal]) -> f64 {
+        if self.likelihood.link() != Some(Link::Exp) {
+            return 0.0;
+        }
+        let largest = components.iter().map(|c| c.mean + c.sd * c.sd);
+        let largest = largest.fold(f64::NEG_INFINITY, f64::max);
+        match largest.abs() > SQUARED && largest.is_finite() {
+            true => largest,
+            false => 0.0,
+        }
+    }
+
+    /// Mean and mean square of one component in units of `e^shift`, where a link makes the mean of
+    /// an observation.
+    fn through_link(&self, c: Normal, shift: f64) -> Option<(f64, f64)> {
         let link = self.likelihood.link()?;
         let (m, v) = if c.sd == 0.0 {
-            (link.value(c.mean), 0.0)
+            (link.value(c.mean - shift), 0.0)
         } else {
             let seen = link.moments(Belief {
-                mean: c.mean,
+                mean: c.mean - shift,
                 variance: c.sd * c.sd,
             });
             (seen.mean, seen.variance)
@@ -291,8 +327,8 @@ impl Predictive {
         let (m, square) = (exposure * m, exposure * exposure * (v + m * m));
         let noise = match (self.what, self.at(&c, c.mean)) {
             (What::Mean, _) => 0.0,
-            (_, Distribution::Poisson(_)) => m,
-            (_, Distribution::NegativeBinomial(at)) => m + at.dispersion * square,
+            (_, Distribution::Poisson(_)) => m * (-shift).exp(),
+            (_, Distribution::NegativeBinomial(at)) => m * (-shift).exp() + at.dispersion * square,
             (_, Distribution::Exponential(_)) => square,
             (_, Distribution::Gamma(at)) => square / at.shape,
             _ => return None,

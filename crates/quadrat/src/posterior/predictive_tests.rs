@@ -33,11 +33,11 @@ fn moments_behind_a_link_are_in_closed_form() {
     // Rounding of the exponents.
     assert!((rate.0 / mean - 1.0).abs() < 1e-13, "{rate:?} {mean}");
     assert!(
-        (rate.1 / variance - 1.0).abs() < 1e-12,
+        (rate.1 * rate.1 / variance - 1.0).abs() < 1e-12,
         "{rate:?} {variance}"
     );
     let count = predictive(counts(Link::Exp), What::Observation, 0.0).moments(&[component(m, 3.0)]);
-    assert!((count.1 / (variance + mean) - 1.0).abs() < 1e-12);
+    assert!((count.1 * count.1 / (variance + mean) - 1.0).abs() < 1e-12);
     // Two components, one of them certain.
     let two = [
         Normal {
@@ -51,13 +51,39 @@ fn moments_behind_a_link_are_in_closed_form() {
             ..component(2.0, 0.5)
         },
     ];
-    let (mean, variance) = predictive(counts(Link::Square), What::Mean, 0.0).moments(&two);
+    let (mean, sd) = predictive(counts(Link::Square), What::Mean, 0.0).moments(&two);
     let (second, own) = (4.25, 2.0 * 0.25 * (8.0 + 0.25));
     let want = 0.25 + 0.75 * second;
     // Rounding of numbers up to 17.
     assert!((mean - want).abs() < 1e-14);
     let square = 0.25 + 0.75 * (own + second * second);
-    assert!((variance - (square - want * want)).abs() < 1e-13);
+    assert!((sd * sd - (square - want * want)).abs() < 1e-13);
+}
+
+#[test]
+fn moments_far_from_one_keep_their_digits() {
+    let counts = || Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
+    let rate = |m: f64| predictive(counts(), What::Mean, 0.0).moments(&[component(m, 0.5)]);
+    let (unit_mean, unit_sd) = rate(0.0);
+    for m in [-690.0_f64, -400.0, -301.0, -299.0, 299.0, 400.0, 590.0] {
+        let (mean, sd) = rate(m);
+        // Rounding of the exponents, of up to 700: some 1e-13.
+        assert!(
+            (mean / (unit_mean * m.exp()) - 1.0).abs() < 1e-12,
+            "{m}: {mean}"
+        );
+        assert!((sd / (unit_sd * m.exp()) - 1.0).abs() < 1e-12, "{m}: {sd}");
+    }
+    // A count there varies as its rate does, and by its own root, which is nothing beside that.
+    let count = predictive(counts(), What::Observation, 0.0).moments(&[component(400.0, 0.5)]);
+    assert!((count.1 / rate(400.0).1 - 1.0).abs() < 1e-12, "{count:?}");
+    // Far below 1 next to all counts are 0, and their variance is their mean.
+    let count = predictive(counts(), What::Observation, 0.0).moments(&[component(-400.0, 0.5)]);
+    assert!(
+        (count.1 * count.1 / rate(-400.0).0 - 1.0).abs() < 1e-12,
+        "{count:?}"
+    );
+    assert_eq!(rate(650.0).0, f64::INFINITY);
 }
 
 /// Against spreads on a fine grid, each known.
@@ -82,7 +108,8 @@ fn spreads_that_are_functions_are_averaged_over() {
                 Link::Exp,
             );
         let spread = ours.spread_out(0, vec![c]);
-        let (mean, var) = ours.moments(&spread);
+        let (mean, ours_sd) = ours.moments(&spread);
+        let var = ours_sd * ours_sd;
         let seen = ours.row(&spread);
         let grid = (-80..=80).map(|i| 0.1 * f64::from(i));
         let (mut sums, mut share) = ([0.0; 4], 0.0);
@@ -92,7 +119,7 @@ fn spreads_that_are_functions_are_averaged_over() {
             let at = Predictive::new(&known(v), vec![Vec::new()], What::Observation, variance(v));
             let (m, s) = at.moments(&[c]);
             let row = at.row(&[c]);
-            let terms = [m, s + m * m, row.cdf(2.0), row.log_density(3.0).exp()];
+            let terms = [m, s * s + m * m, row.cdf(2.0), row.log_density(3.0).exp()];
             sums.iter_mut()
                 .zip(terms)
                 .for_each(|(sum, term)| *sum += w * term);
