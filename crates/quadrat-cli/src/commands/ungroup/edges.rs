@@ -105,18 +105,20 @@ fn number(text: &str) -> Result<f64, ()> {
     if let Some(thousands) = text.strip_suffix('k') {
         return parse_number(thousands).map(|n| 1000.0 * n).map_err(|_| ());
     }
-    let mut groups = text.split([',', ' ', '\u{a0}', '\u{202f}', '_']);
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let mut groups = whole.split([',', ' ', '\u{a0}', '\u{202f}', '_']);
     let first = groups.next().unwrap_or("");
     let rest: Vec<&str> = groups.collect();
     let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let is_grouped = !rest.is_empty()
+        && is_digits(decimals)
         && (1..=3).contains(&first.len())
         && is_digits(first)
         && rest
             .iter()
             .all(|group| group.len() == 3 && is_digits(group));
     match is_grouped {
-        true => parse_number(&format!("{first}{}", rest.concat())).map_err(|_| ()),
+        true => parse_number(&format!("{first}{}.{decimals}", rest.concat())).map_err(|_| ()),
         false => Err(()),
     }
 }
