@@ -204,3 +204,61 @@ fn hyperparameters_are_learned_again() {
         "{again}"
     );
 }
+
+/// A new row's own noise, told as a variance or as an sd; two of them are one too many.
+#[test]
+fn rows_have_noise_of_their_own() {
+    let study = "[latent]\nkernel = \"se(x, lengthscale = 2, variance = 1)\"\n\n[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"x\"] }\nlikelihood = { gaussian = { value = \"y\", variance = \"v\" } }\n";
+    let files: [(&str, &str); 6] = [
+        ("s.toml", study),
+        ("d.csv", "x,y,v\n0,1,0.1\n1,2,0.2\n2,1,0.1\n"),
+        ("variance.csv", "x,value,variance\n3,1.5,0.49\n"),
+        ("sd.csv", "x,value,sd\n3,1.5,0.7\n"),
+        ("both.csv", "x,value,sd,variance\n3,1.5,0.7,0.49\n"),
+        ("c.csv", "x\n3\n"),
+    ];
+    let files = files.map(|(name, text)| (name, text.as_bytes()));
+    let folder = crate::harness::folder(&files);
+    let path = folder.path();
+    done(path, &["fit", "s.toml", "-o", "m.quadrat"]);
+    let predicted = |rows: &str| {
+        done(
+            path,
+            &[
+                "tell",
+                "m.quadrat",
+                rows,
+                "--kind",
+                "point",
+                "-o",
+                "n.quadrat",
+            ],
+        );
+        let asked = [
+            "predict",
+            "n.quadrat",
+            "--at",
+            "c.csv",
+            "--point",
+            "x",
+            "-o",
+            "p.csv",
+        ];
+        done(path, &asked);
+        std::fs::read_to_string(path.join("p.csv")).unwrap()
+    };
+    let number = |table: &str| -> f64 {
+        let row = table.lines().nth(1).unwrap();
+        row.split(',').nth(2).unwrap().parse().unwrap()
+    };
+    let [a, b] = ["variance.csv", "sd.csv"].map(|rows| number(&predicted(rows)));
+    // Rounding of the square.
+    assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    let told = quadrat(path, &["tell", "m.quadrat", "both.csv", "--kind", "point"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(
+        stderr(&told).contains("leave one of the columns out"),
+        "{}",
+        stderr(&told)
+    );
+}

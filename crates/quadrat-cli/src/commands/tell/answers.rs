@@ -22,7 +22,9 @@ pub struct Answered<'a> {
 }
 
 /// The columns that answers may stand in.
-const COLUMNS: [&str; 6] = ["value", "lower", "upper", "variance", "exposure", "trials"];
+const COLUMNS: [&str; 7] = [
+    "value", "lower", "upper", "variance", "sd", "exposure", "trials",
+];
 
 /// Reads the answers of all rows.
 pub fn read<'a>(table: &'a Table, places: &Places) -> Result<Answered<'a>, Problems> {
@@ -219,24 +221,38 @@ fn learned_once(posterior: &Posterior, table: usize) -> Result<()> {
     )
 }
 
-/// The noise of new rows: as in their table, or that of a column `variance`.
+/// The noise of new rows: as in their table, or that of a column `variance` or `sd`.
 fn noise(like: &Likelihood, told: &Answered<'_>, rows: &[usize]) -> Result<Noise> {
     let Some(own) = like.noise() else {
         anyhow::bail!("rows that are `{}` have no noise", like.name());
     };
-    let has_any = rows.iter().any(|row| told.cell("variance", *row).is_some());
+    let has_any = |name: &str| rows.iter().any(|row| told.cell(name, *row).is_some());
+    let given = match (has_any("variance"), has_any("sd")) {
+        (true, true) => {
+            anyhow::bail!("rows have a `variance` and an `sd`; leave one of the columns out")
+        }
+        (true, false) => Some(told.all("variance", rows)?),
+        (false, true) => {
+            let sds = told.all("sd", rows)?;
+            Some(sds.into_iter().map(|sd| sd * sd.abs()).collect())
+        }
+        (false, false) => None,
+    };
     let known = |known: &[f64]| -> Result<Vec<f64>> {
-        if has_any {
-            return told.all("variance", rows);
+        if let Some(given) = &given {
+            return Ok(given.clone());
         }
         match known.iter().all(|v| *v == known[0]) {
             true => Ok(vec![known[0]; rows.len()]),
             false => anyhow::bail!(
-                "the noise variance of a new row is not known: it differs from row to row; give it in a column `variance`"
+                "the noise variance of a new row is not known: it differs from row to row; give it in a column `variance` or `sd`"
             ),
         }
     };
     Ok(match own {
+        Noise::Learned if given.is_some() => anyhow::bail!(
+            "rows have noise of their own, and that of their table is learned; leave the column out"
+        ),
         Noise::Learned => Noise::Learned,
         Noise::Known(all) => Noise::Known(known(all)?),
         Noise::KnownPlusLearned(all) => Noise::KnownPlusLearned(known(all)?),
