@@ -1,4 +1,7 @@
 //! What draws say of the whole population: quantiles, means, inequality.
+//!
+//! Where a part of it was asked, the bands of another sample would differ: these numbers are those
+//! of the population, and their intervals hold what the sample leaves open of its bands.
 
 use super::answer::Answer;
 use super::estimate::Estimate;
@@ -99,7 +102,8 @@ impl Estimate {
                 ((to.min(b) - from.max(a)) / (b - a)).clamp(0.0, 1.0)
             })
             .collect();
-        self.of_draws(|masses| masses.iter().zip(&parts).map(|(m, part)| m * part).sum())
+        let sum = |masses: &[f64]| masses.iter().zip(&parts).map(|(m, part)| m * part).sum();
+        self.answer(false, sum)
     }
 
     fn last(&self) -> f64 {
@@ -112,10 +116,29 @@ impl Estimate {
         cells.map(|i| self.axis.mean(self.cells.cell(i))).collect()
     }
 
-    /// A number of every draw.
+    /// A number of the population, of every draw.
     fn of_draws(&self, number: impl Fn(&[f64]) -> f64) -> Answer {
-        let draws = 0..self.masses.ncols();
-        let values: Vec<f64> = draws.map(|d| number(self.masses.col_as_slice(d))).collect();
+        self.answer(true, number)
+    }
+
+    /// A number of every draw, of those who were counted or of the population they were drawn from.
+    fn answer(&self, is_of_population: bool, number: impl Fn(&[f64]) -> f64) -> Answer {
+        let factors = self.resampled.as_ref().filter(|_| is_of_population);
+        let one = |draw: usize| {
+            let own = self.masses.col_as_slice(draw);
+            let Some(factors) = factors else {
+                return number(own);
+            };
+            let mut masses = own.to_vec();
+            let ends = self.cells.band.windows(2);
+            for (ends, factor) in ends.zip(factors.col_as_slice(draw)) {
+                masses[ends[0]..ends[1]]
+                    .iter_mut()
+                    .for_each(|m| *m *= factor);
+            }
+            number(&masses)
+        };
+        let values: Vec<f64> = (0..self.masses.ncols()).map(one).collect();
         weighted::answer(&values, &self.weights, self.level)
     }
 }

@@ -1,6 +1,6 @@
 //! A population that was ungrouped.
 
-use rand_distr::{Binomial, Distribution};
+use rand_distr::{Binomial, Distribution, Gamma};
 
 use super::axis::Axis;
 use super::bands::Bands;
@@ -15,6 +15,9 @@ use crate::linalg::Mat;
 /// Below this share of draws that count, or number of settings, a warning says so.
 const FEW: (f64, f64) = (0.1, 4.0);
 
+/// The number of the stream of other samples.
+const SAMPLES: u64 = 1 << 33;
+
 /// A population in the steps that were asked for, with intervals; every draw adds up to the bands.
 #[derive(Debug, Clone)]
 pub struct Estimate {
@@ -25,6 +28,9 @@ pub struct Estimate {
     /// Weights of the draws, which sum to one.
     pub(super) weights: Vec<f64>,
     pub(super) level: f64,
+    /// What the bands of another sample would be, over those of this one, shape `[bands, draws]`;
+    /// none where all were counted.
+    pub(super) resampled: Option<Mat<f64>>,
     fall: Option<Fall>,
     told: Vec<Told>,
     warnings: Vec<Warning>,
@@ -86,12 +92,43 @@ impl Counting<'_> {
             masses,
             weights: sample.weights,
             level: self.level,
+            resampled: self.resampled(draws)?,
             fall: self.bands.fall,
             told,
             warnings,
             effective: sample.effective,
             settings: sample.settings,
         })
+    }
+
+    /// Shares of the bands in the whole population where a part of it was asked: Dirichlet, with
+    /// the variance of a sample without replacement of that share.
+    fn resampled(&self, draws: usize) -> Result<Option<Mat<f64>>, UngroupError> {
+        let Some(sampled) = self.sampled.filter(|sampled| *sampled < 1.0) else {
+            return Ok(None);
+        };
+        let mut random = random(self.seed, self.stream, SAMPLES);
+        let total: f64 = self.counts.iter().sum();
+        let mut out = Mat::zeros(self.counts.len(), draws);
+        for draw in 0..draws {
+            let column = out.col_as_slice_mut(draw);
+            let mut sum = 0.0;
+            for (share, count) in column.iter_mut().zip(self.counts) {
+                if *count > 0.0 {
+                    let asked = count * sampled / (1.0 - sampled);
+                    let gamma = Gamma::new(asked, 1.0).map_err(|error| UngroupError::NoCurve {
+                        reason: error.to_string(),
+                    })?;
+                    *share = gamma.sample(&mut random);
+                    sum += *share;
+                }
+            }
+            let counts = column.iter_mut().zip(self.counts);
+            counts
+                .filter(|(_, count)| **count > 0.0)
+                .for_each(|(share, count)| *share *= total / sum / count);
+        }
+        Ok(Some(out))
     }
 
     /// How many are in a step, by draws. Bands that lie in it as a whole have their totals, to the

@@ -12,9 +12,12 @@ use crate::linalg::{Mat, MatRef};
 use crate::link::Link;
 use crate::parameter::Parameter;
 
-/// The sd of the slope along the whole axis, and of the level of the first year of life.
+/// The sd of the slope along the whole axis.
 const SLOPE: f64 = 5.0;
-const INFANT: f64 = 3.0;
+/// By how much the log rate of the first year of life is above that of later childhood, and its sd:
+/// infants die at some twenty times the rate of children of ten, and where none died in a small
+/// population their rate is still of that order. A hundred events in that year leave nothing of it.
+const INFANT: (f64, f64) = (3.0, 2.0);
 /// After the first year of life the log rate falls as `a e^{-x}`: `a`, and its sd. Those who are
 /// two die at some three fifths of the rate of those who are one.
 const CHILD: (f64, f64) = (3.5, 2.0);
@@ -121,8 +124,8 @@ pub(super) fn task<'a>(
             shape: (0..cells.len())
                 .map(|i| f64::from(u8::from(i < first)))
                 .collect(),
-            mean: 0.0,
-            sd: INFANT,
+            mean: INFANT.0,
+            sd: INFANT.1,
         });
         let shape = |(i, u): (usize, &f64)| match i < first {
             true => 0.0,

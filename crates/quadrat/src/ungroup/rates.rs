@@ -135,9 +135,12 @@ impl Rates {
             has_infants: cells.first() == Some(&(0.0, 1.0)),
             cells,
         };
-        let rate = |i: usize, k: usize| self.rates[(first + i, k)];
-        let rates = Mat::from_fn(span.cells.len(), self.weights.len(), rate);
-        span.table(self.cells.told.clone(), &rates, &self.weights, self.level)
+        let of = |all: &Mat<f64>| {
+            let one = |i: usize, k: usize| all[(first + i, k)];
+            Mat::from_fn(span.cells.len(), self.weights.len(), one)
+        };
+        let drawn = (&of(&self.rates), &of(&self.exposure));
+        span.table(self.cells.told.clone(), drawn, &self.weights, self.level)
     }
 
     /// How the exposure falls off in the last band, where that begins, and where it ends.

@@ -83,3 +83,42 @@ fn an_open_band_needs_a_tail() {
         "{told}"
     );
 }
+
+#[test]
+fn quantiles_of_a_sample_are_those_of_its_population() {
+    // Incomes of 1,392 households asked, blown up to 11,600: their median is uncertain by the
+    // sample, by 1.25 sds of the logarithm over the root of their number.
+    let truth = 45_000.0_f64;
+    let sd = 0.8;
+    let share = |x: f64| crate::special::scalar::normal_cdf((x / truth).ln() / sd);
+    let edges = [
+        0.0,
+        1e4,
+        1.5e4,
+        2.5e4,
+        3.5e4,
+        5e4,
+        7.5e4,
+        1e5,
+        f64::INFINITY,
+    ];
+    let shares: Vec<f64> = edges
+        .windows(2)
+        .map(|e| share(e[1]) - share(e[0].max(1e-9)))
+        .collect();
+    let counts: Vec<f64> = shares.iter().map(|p| (1392.0 * p).round() / 0.12).collect();
+    let width = |sampled: f64| {
+        let asked = Ungroup::new(&edges[..8], &edges[1..])
+            .log(true)
+            .sampled(sampled);
+        let median = asked.estimate(&counts).unwrap().quantile(0.5);
+        assert!(median.lower < truth && truth < median.upper, "{median:?}");
+        (median.upper / median.lower).ln() / (2.0 * 1.96)
+    };
+    let by_the_sample = 1.25 * sd / 1392_f64.sqrt() * (1.0_f64 - 0.12).sqrt();
+    let (sampled, counted) = (width(0.12), width(1.0));
+    // Besides the sample, the curve within the band is uncertain.
+    assert!(sampled > by_the_sample, "{sampled} {by_the_sample}");
+    assert!(sampled < 1.6 * by_the_sample, "{sampled} {by_the_sample}");
+    assert!(counted < sampled);
+}
