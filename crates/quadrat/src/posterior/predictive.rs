@@ -189,6 +189,9 @@ impl Predictive {
     /// certain than an observation at it. Infinitely many where that cannot be told, as without a
     /// variance.
     fn wanted(&self, c: Normal) -> f64 {
+        if let Some(ratio) = self.relative(&c) {
+            return NODES.0 as f64 * ratio;
+        }
         let (low, high) = (self.at(&c, c.mean - c.sd), self.at(&c, c.mean + c.sd));
         let moved = (high.mean() - low.mean()).abs();
         let noise = self.at(&c, c.mean).variance().sqrt();
@@ -198,6 +201,19 @@ impl Predictive {
         } else {
             f64::INFINITY
         }
+    }
+
+    /// How many times less certain a latent value is than an observation at it, where that is a
+    /// factor of `e^f`, whose logarithm varies alike at all `f`: by a root of its shape, and by one
+    /// above the mean.
+    fn relative(&self, c: &Normal) -> Option<f64> {
+        let shape = match self.at(c, c.mean) {
+            Distribution::Exponential(_) => 1.0,
+            Distribution::Gamma(at) => at.shape,
+            _ => return None,
+        };
+        let is_factor = self.likelihood.link() == Some(Link::Exp);
+        is_factor.then(|| c.sd * (1.0 + shape.sqrt()))
     }
 
     /// So many of them are taken.

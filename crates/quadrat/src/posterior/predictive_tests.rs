@@ -3,9 +3,10 @@
 use super::seen::Seen;
 use super::*;
 use crate::likelihood::{
-    Degrees, Dispersion, Exponential, Laplace, NegativeBinomial, Noise, Poisson, StudentT,
+    Degrees, Dispersion, Exponential, Gamma, Laplace, NegativeBinomial, Noise, Poisson, Shape,
+    StudentT,
 };
-use crate::special::scalar::normal_cdf;
+use crate::special::scalar::{normal_cdf, regularised_gamma};
 
 fn component(mean: f64, sd: f64) -> Normal {
     Normal {
@@ -254,5 +255,37 @@ fn far_observations_of_wide_beliefs_are_found() {
         let got = predictive.row(&[component(mean, sd)]).log_density(y);
         // Panels are right to 1e-9 of what they integrate.
         assert!((got - want.ln()).abs() < 1e-8, "{log}: {got} {}", want.ln());
+    }
+}
+
+/// Values that are a factor of `e^f`, against a grid of 20,000 latent values.
+#[test]
+fn factors_of_a_rate_are_averaged_over_it() {
+    for shape in [0.5, 1.0, 4.0, 25.0, 400.0] {
+        for sd in [0.1, 1.0, 3.0] {
+            let c = component(0.7, sd);
+            let gamma = || Gamma::new(vec![1.0], Shape::Known(shape)).unwrap();
+            let ours = predictive(gamma(), What::Observation, 0.0);
+            let seen = ours.row(&[c]);
+            for y in [0.02, 0.5, 2.0, 7.0, 300.0] {
+                let at = |z: f64| {
+                    let mean = (c.mean + sd * z).exp();
+                    normal_pdf(z) * regularised_gamma(shape, shape * y / mean).0
+                };
+                let h = 16.0 / 20_000.0;
+                let want: f64 = (-10_000..=10_000).map(|i| h * at(h * f64::from(i))).sum();
+                let found = seen.cdf(y);
+                // Nodes reach seven sds, which leaves out 3e-12 on each side.
+                assert!(
+                    (found - want).abs() < 1e-10,
+                    "{shape} {sd} {y}: {found} {want}"
+                );
+            }
+            let median = seen.quantile(0.5);
+            assert!(
+                (seen.cdf(median) - 0.5).abs() < 1e-8,
+                "{shape} {sd}: {median}"
+            );
+        }
     }
 }

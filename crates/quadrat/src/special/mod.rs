@@ -26,6 +26,7 @@ mod log_cdf;
 mod log_cdf_difference;
 mod normal;
 mod quantile;
+pub(crate) mod root;
 pub mod scalar;
 pub(crate) mod stirling;
 mod truncated_normal;

@@ -2,6 +2,7 @@
 
 use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::Distribution;
+use crate::special::root::crossing;
 
 impl Predictive {
     /// What a row predicts, ready to be asked.
@@ -103,21 +104,20 @@ impl Seen<'_> {
             || self
                 .wide()
                 .any(|c| self.predictive.at(c, c.mean).is_discrete());
-        let (mut lo, mut hi) = self.bracket(p);
-        if is_discrete {
-            (lo, hi) = (lo.floor() - 1.0, hi.ceil());
+        let (lo, hi) = self.bracket(p);
+        if lo.is_nan() {
+            return lo;
         }
+        if !is_discrete {
+            let is_narrow = |lo: f64, hi: f64| hi - lo <= 1e-10 * (hi.abs() + lo.abs() + 1e-300);
+            return crossing((lo, hi), is_narrow, |y| self.cdf(y) - p);
+        }
+        let (mut lo, mut hi) = (lo.floor() - 1.0, hi.ceil());
         for _ in 0..200 {
-            let middle = 0.5 * (lo + hi);
-            let middle = if is_discrete { middle.floor() } else { middle };
-            let done = if is_discrete {
-                hi - lo <= hi.abs().mul_add(CLOSEST, 1.0)
-            } else {
-                hi - lo <= 1e-10 * (hi.abs() + lo.abs() + 1e-300)
-            };
-            if done {
+            if hi - lo <= hi.abs().mul_add(CLOSEST, 1.0) {
                 break;
             }
+            let middle = (0.5 * (lo + hi)).floor();
             if self.cdf(middle) >= p {
                 hi = middle;
             } else {
