@@ -109,8 +109,8 @@ impl Seen<'_> {
             return lo;
         }
         if !is_discrete {
-            let is_narrow = |lo: f64, hi: f64| hi - lo <= 1e-10 * (hi.abs() + lo.abs() + 1e-300);
-            return crossing((lo, hi), is_narrow, |y| self.cdf(y) - p);
+            let width = |y: f64| 1e-10 * (2.0 * y.abs() + 1e-300);
+            return crossing((lo, hi), width, |y| self.cdf(y) - p);
         }
         let (mut lo, mut hi) = (lo.floor() - 1.0, hi.ceil());
         for _ in 0..200 {
