@@ -122,6 +122,11 @@ fn plain(kind: std::io::ErrorKind) -> String {
 /// What stands at the place of a file and is none: a rename would replace it. A link to a file is
 /// written through.
 fn in_the_way(path: &Path) -> Option<Problem> {
+    if path == Path::new("-") {
+        let problem = Problem::new("`-` is no name of a file");
+        let remedy = "write the name of a file; what can be printed is, where no file is named";
+        return Some(problem.remedy(remedy));
+    }
     let there = fs::metadata(path).ok()?;
     let what = match there.is_dir() {
         true => "is a folder, not a file",

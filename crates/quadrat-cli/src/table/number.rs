@@ -70,7 +70,7 @@ fn remedy(cell: &str) -> &'static str {
     } else if cell.contains(',') && cell.replace(',', "").parse::<f64>().is_ok() {
         "write numbers with a decimal point and without separators of thousands"
     } else if cell.starts_with(['<', '>', '\u{2264}', '\u{2265}']) {
-        "cells such as <5 are read in counts, and in the `value` of `censored` where nothing else says which values are censored; here write a plain number"
+        "cells such as <5 are read in the counts of a study, and in the `value` of `censored` where nothing else says which values are censored; here write a plain number, such as an estimate of it"
     } else if is_date(cell) {
         "write dates as numbers, such as days since the first one or years with a fraction"
     } else if cell.starts_with(|c: char| c.is_alphabetic()) {

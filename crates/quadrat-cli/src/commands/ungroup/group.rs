@@ -1,7 +1,7 @@
 //! One population's bands.
 
 /// One population.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Group {
     /// Cells of the columns that name it; none of the only one.
     pub name: Vec<String>,

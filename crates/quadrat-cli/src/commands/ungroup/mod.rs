@@ -8,6 +8,7 @@ mod inclusive;
 mod refused;
 mod rows;
 mod said;
+mod whole;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::found::{All, DRAWN, Found, LIFE};
 use super::group::Group;
 use super::rows::Rows;
+use super::whole;
 use crate::args::Ungroup;
 use crate::diagnostic::Paint;
 use crate::numbers::{beside, coordinate, count, human, percent};
@@ -76,7 +77,8 @@ pub fn warnings(rows: &Rows, all: &All) -> Vec<String> {
         (1, name) => format!("`{name}`: {words}"),
         (n, name) => format!("`{name}` and {}: {words}", count(n - 1, "other")),
     };
-    seen.into_iter().map(told).collect()
+    let own = seen.into_iter().map(told);
+    own.chain(whole::warnings(&rows.groups)).collect()
 }
 
 /// Sentences for people and pages.
