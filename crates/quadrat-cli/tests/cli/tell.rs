@@ -208,7 +208,7 @@ fn hyperparameters_are_learned_again() {
 /// A new row's own noise, told as a variance or as an sd; two of them are one too many.
 #[test]
 fn rows_have_noise_of_their_own() {
-    let study = "[latent]\nkernel = \"se(x, lengthscale = 2, variance = 1)\"\n\n[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"x\"] }\nlikelihood = { gaussian = { value = \"y\", variance = \"v\" } }\n";
+    let study = "[latent]\nkernel = \"se(x)\"\n\n[[observe]]\nfile = \"d.csv\"\nsupport = { point = [\"x\"] }\nlikelihood = { gaussian = { value = \"y\", variance = \"v\" } }\n";
     let files: [(&str, &str); 6] = [
         ("s.toml", study),
         ("d.csv", "x,y,v\n0,1,0.1\n1,2,0.2\n2,1,0.1\n"),
