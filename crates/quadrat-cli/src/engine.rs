@@ -17,6 +17,7 @@ use crate::geographic::SAVED_AS;
 use anyhow::Result;
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
+use quadrat::link::Link;
 pub use quadrat::model::{Finer, FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::model::{
     FitOptions, Hyperparameters, Inducing as LibraryInducing, Model, Observations,
@@ -374,9 +375,10 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             "{} did not converge: some row still moves by {residual:.1e} of its standard deviation",
             method_in_words(method)
         ))
-        .remedy(match has_linked_sums(resolved) {
-            true => "take `method = \"sparse\"` in [inference], the other way for sums after a link, or give starts or an upper bound of the variance in [hyperparameters]",
-            false => "choose another `method` or `hyperparameters = \"map\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]",
+        .remedy(match link_of_sums(resolved) {
+            Some(Link::Softplus | Link::Square) => "take `link = \"exp\"`, behind which sums of large counts are found most surely, or `method = \"sparse\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]",
+            Some(_) => "take `method = \"sparse\"` in [inference], the other way for sums after a link, or give starts or an upper bound of the variance in [hyperparameters]",
+            None => "choose another `method` or `hyperparameters = \"map\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]",
         }),
         FitError::Input(error) => return Problems::from(refused(&resolved.study, error.clone())).into(),
         FitError::Linalg(_) => return error.into(),
@@ -386,11 +388,14 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
     Problems::from(problem.at(study.source.place(&study.latent.kernel.span))).into()
 }
 
-/// Whether some table reports sums or averages after a link, which only Laplace's method and sparse
-/// inference take.
-fn has_linked_sums(resolved: &Resolved) -> bool {
-    let mut tables = resolved.tables.iter();
-    tables.any(|table| table.places.aggregate.is_some() && table.likelihood.mean_link().is_some())
+/// The link of a table that reports sums or averages after one, which only Laplace's method and
+/// sparse inference take.
+fn link_of_sums(resolved: &Resolved) -> Option<Link> {
+    let sums = resolved
+        .tables
+        .iter()
+        .filter(|t| t.places.aggregate.is_some());
+    sums.filter_map(|table| table.likelihood.mean_link()).next()
 }
 
 /// Where a row of all tables together stands.
