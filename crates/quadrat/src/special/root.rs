@@ -72,7 +72,8 @@ mod tests {
                 value(x)
             })
         };
-        let smooth: [(&dyn Fn(f64) -> f64, f64, (f64, f64)); 3] = [
+        type Case<'a> = (&'a dyn Fn(f64) -> f64, f64, (f64, f64));
+        let smooth: [Case<'_>; 3] = [
             (&|x| x * x * x - 2.0, 2f64.cbrt(), (0.0, 10.0)),
             (&|x| x.exp() - 1e6, 1e6_f64.ln(), (0.0, 40.0)),
             (&|x| x.tanh() - 0.5, 0.5f64.atanh(), (-30.0, 30.0)),
