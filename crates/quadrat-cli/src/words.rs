@@ -29,6 +29,9 @@ pub fn observed(table: &Observed) -> String {
         let all: f64 = times.iter().sum();
         parts.push(format!("seen {} times together", human(all)));
     }
+    if table.are_increments {
+        parts.push("increments of running totals".to_owned());
+    }
     parts.extend(details(table));
     parts.extend(noise(table));
     let output = table.places.output.as_ref();

@@ -9,6 +9,7 @@ mod choose;
 mod clashes;
 mod constant;
 mod cover;
+mod cumulative;
 mod degrees;
 mod draws;
 mod files;

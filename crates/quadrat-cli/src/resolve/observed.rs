@@ -29,6 +29,8 @@ pub struct Observed {
     pub kept: Vec<usize>,
     /// How often each row was seen, where that is said.
     pub times: Option<Vec<f64>>,
+    /// Whether its rows are increments of running totals.
+    pub are_increments: bool,
     /// Which `[[observe]]` it is, or is a part of.
     pub of: usize,
     /// Dimensions that the kernel does not use.

@@ -7,6 +7,7 @@ use quadrat::link::Link;
 
 use super::Observed;
 use super::bags::bags;
+use super::cumulative;
 use super::files::Files;
 use super::join::{canonical, repeated};
 use super::regions::regions;
@@ -107,13 +108,36 @@ pub(super) fn observed(
             no_giants(&table, &[at], &[upper], &mut problems);
         }
     }
-    let told_cells = read.split_off(along.len());
+    let mut told_cells = read.split_off(along.len());
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
     let rows = told_cells.first().or(read.first()).map_or(0, Vec::len);
-    let coordinates = slots.filled(read.into_iter().map(number).collect(), rows);
+    let mut coordinates = slots.filled(read.into_iter().map(number).collect(), rows);
     let shown_in = slots.shown_in(&found[..along.len()]);
+    let shapes = shapes?;
+    let increments = match &observe.cumulative {
+        None => None,
+        Some(says) => {
+            let named = told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+            let totals = cumulative::Totals {
+                table: &table,
+                coordinates: &mut coordinates,
+                regions: shapes.as_ref().map(|shapes| shapes.of_row.as_slice()),
+                variances: cumulative::variances(observe, (&named, &told_cells)),
+                values: (told_cells.first_mut()?, found[along.len()]),
+            };
+            let of = (observe, says);
+            Some(cumulative::apart(
+                check,
+                of,
+                totals,
+                &mut problems,
+                warnings,
+            )?)
+        }
+    };
     let geographic = files.geographic.clone();
-    let places = Places::from_columns(&observe.support, coordinates, shapes?, geographic);
+    let mut places = Places::from_columns(&observe.support, coordinates, shapes, geographic);
+    cumulative::headers(observe, &mut places);
     only_degrees(&table, &shown_in, &places, &mut problems);
     no_zero_width(&table, &shown_in, &places, &mut problems);
     let columns =
@@ -147,11 +171,15 @@ pub(super) fn observed(
             share_noise: observe.share_noise.is_some(),
             kept: Vec::new(),
             times: times.clone(),
+            are_increments: increments.is_some(),
             of,
             spare: Vec::new(),
             once: None,
         };
         let part = of_output(check, observe, part, (output, rows))?;
+        let Some(part) = cumulative::kept(part, increments.as_deref())? else {
+            continue;
+        };
         let part = of_some_size(check, observe, part, warnings)?;
         let Some(part) = seen(part)? else {
             continue;

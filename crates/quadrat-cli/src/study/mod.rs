@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a table: that is `resolve`'s task.
 
+pub mod cumulative;
 pub mod density;
 pub mod fields;
 pub mod likelihood;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::cumulative::{self, Cumulative};
 use super::fields::repeated;
 use super::fields::{Section, Spanned};
 use super::likelihood::{self, Given, Likelihood, Scale};
@@ -25,6 +26,8 @@ pub struct Observe {
     pub output: Output,
     /// How often each row was seen, where that is said.
     pub times: Option<Given>,
+    /// How its rows tell running totals, if they do.
+    pub cumulative: Option<Cumulative>,
     /// The section.
     pub span: Range<usize>,
 }
@@ -80,6 +83,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
             "output",
             "output_column",
             "times",
+            "cumulative",
         ],
         &[],
     );
@@ -88,12 +92,17 @@ fn table(section: &Section<'_>) -> Option<Observe> {
     }
     let file = section.text("file");
     let name = section.text("name");
-    let support = support(section);
+    let totals = cumulative::read(section)?;
+    let support = support(section, totals.is_some());
     let likelihood = likelihood::read(section);
     let output = outputs::of_table(section);
     let times = times(section);
     let share_noise = section.flag("share_noise").unwrap_or(false);
-    let (support, likelihood) = (support?, likelihood?);
+    let (mut support, likelihood) = (support?, likelihood?);
+    let cumulative = match totals {
+        Some(said) => Some(cumulative::of(section, said, &mut support, &likelihood)?),
+        None => None,
+    };
     averages(section, &support, &likelihood);
     if share_noise && !likelihood.noise.as_ref().is_some_and(|noise| noise.learned) {
         section.check.refuse(
@@ -110,6 +119,7 @@ fn table(section: &Section<'_>) -> Option<Observe> {
         share_noise: share_noise.then(|| section.span_of("share_noise")),
         output: output?,
         times: times?,
+        cumulative,
         span: section.span.clone(),
     })
 }
@@ -150,7 +160,7 @@ fn averages(section: &Section<'_>, support: &Support, likelihood: &Likelihood) {
     );
 }
 
-fn support(section: &Section<'_>) -> Option<Support> {
+fn support(section: &Section<'_>, is_running: bool) -> Option<Support> {
     const LIKE: &str = "such as `support = { point = [\"age\"] }` or `support = { box = { age = [\"from\", \"to\"] } }`";
     let Some(item) = section.get("support") else {
         section.missing("support", LIKE);
@@ -158,5 +168,8 @@ fn support(section: &Section<'_>) -> Option<Support> {
     };
     let inner = Section::from_item(section.check, "support", item, LIKE)?;
     inner.keys(&["point", "box", "region", "bag"], &[]);
-    support::read(&inner, section, LIKE)
+    match is_running {
+        true => support::read_as(&inner, LIKE, |_| cumulative::adds_up(section)),
+        false => support::read(&inner, section, LIKE),
+    }
 }

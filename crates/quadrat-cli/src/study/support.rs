@@ -116,6 +116,16 @@ impl Support {
 
 /// What `support` says besides `grid` and `file`; refused when it says nothing.
 pub fn read(inner: &Section<'_>, outer: &Section<'_>, like: &str) -> Option<Support> {
+    read_as(inner, like, |has_boxes| aggregate(outer, has_boxes))
+}
+
+/// The same, where it is told otherwise how values are aggregated: of supports with a width or
+/// without.
+pub(super) fn read_as(
+    inner: &Section<'_>,
+    like: &str,
+    aggregate: impl Fn(bool) -> Option<Aggregate>,
+) -> Option<Support> {
     const KEYS: [&str; 4] = ["point", "box", "region", "bag"];
     let dims = dims(inner);
     if KEYS.iter().all(|key| inner.get(key).is_none()) {
@@ -128,7 +138,7 @@ pub fn read(inner: &Section<'_>, outer: &Section<'_>, like: &str) -> Option<Supp
     }
     let has_shape = inner.get("region").is_some() || inner.get("bag").is_some();
     let shape = shape::read(inner);
-    let aggregate = aggregate(outer, has_shape || inner.get("box").is_some());
+    let aggregate = aggregate(has_shape || inner.get("box").is_some());
     if has_shape && shape.is_none() {
         return None;
     }
