@@ -26,7 +26,8 @@ pub(super) fn warnings(tables: &[Observed]) -> Vec<String> {
 
 fn told(table: &Observed) -> Option<String> {
     let places = &table.places;
-    if places.aggregate != Some(Aggregate::Sum) || places.shapes.is_some() {
+    // What was added between readings begins where the reading before was made.
+    if places.aggregate != Some(Aggregate::Sum) || places.shapes.is_some() || table.are_increments {
         return None;
     }
     let mut boxes = places.dims.iter().filter(|dim| dim.second.is_some());

@@ -8,7 +8,7 @@ use super::Observed;
 use super::behind::columns;
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::count;
-use crate::places::Places;
+use crate::places::{Along, Places};
 use crate::study::cumulative::{Cumulative, Falls, reading_errors};
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::{Given, Reports};
@@ -77,10 +77,11 @@ pub(super) fn headers(observe: &Observe, places: &mut Places) {
 
 /// The increments among the rows of a table, or all rows; nothing inside where none is left, or
 /// outside where they say too little.
-pub(super) fn kept(part: Observed, increments: Option<&[bool]>) -> Option<Option<Observed>> {
+pub(super) fn kept(part: Observed, increments: Option<&Increments>) -> Option<Option<Observed>> {
     let Some(increments) = increments else {
         return Some(Some(part));
     };
+    let increments = &increments.are_some;
     let in_table = |row: usize| part.kept.get(row).copied().unwrap_or(row);
     let rows: Vec<usize> = (0..part.places.len())
         .filter(|&row| increments.get(in_table(row)) == Some(&true))
@@ -92,14 +93,23 @@ pub(super) fn kept(part: Observed, increments: Option<&[bool]>) -> Option<Option
     }
 }
 
-/// Makes increments of running totals; which rows are one. Nothing where that was refused.
+/// What running totals became.
+pub(super) struct Increments {
+    /// Which rows tell one.
+    pub are_some: Vec<bool>,
+    /// Which running total each row is of, where columns tell them apart: what they count are
+    /// different events, also of one place.
+    pub of: Option<Along>,
+}
+
+/// Makes increments of running totals. Nothing where that was refused.
 pub(super) fn apart(
     check: &Check<'_>,
     (observe, says): (&Observe, &Cumulative),
     totals: Totals<'_>,
     problems: &mut Problems,
     warnings: &mut Vec<String>,
-) -> Option<Vec<bool>> {
+) -> Option<Increments> {
     let table = totals.table;
     let at = first_edge(&observe.support, &says.along);
     exact_counts(observe, &totals, problems);
@@ -122,7 +132,9 @@ pub(super) fn apart(
     let is_common = |rows: &Vec<usize>| steps.common_start(rows).is_some();
     steps.is_from_start = !says.are_readings && groups.iter().all(is_common);
     let mut taken = Taken::of(first.len());
-    for rows in groups {
+    let mut of = vec![0.0; taken.is_kept.len()];
+    for (rows, group) in groups.into_iter().zip(0..) {
+        rows.iter().for_each(|&row| of[row] = f64::from(group));
         steps.take(rows, &mut taken, problems);
     }
     if !problems.0.is_empty() {
@@ -145,7 +157,16 @@ pub(super) fn apart(
     *first = taken.boxes.iter().map(|ends| ends.0).collect();
     *second = taken.boxes.iter().map(|ends| ends.1).collect();
     *totals.values.0 = taken.values.iter().map(|value| (*value, *value)).collect();
-    Some(taken.is_kept)
+    let apart = || Along {
+        name: " of running totals".to_owned(),
+        headers: vec![String::new()],
+        first: of,
+        second: None,
+    };
+    Some(Increments {
+        are_some: taken.is_kept,
+        of: (!says.by.is_empty()).then(apart),
+    })
 }
 
 /// One end of every row.
@@ -227,8 +248,7 @@ fn told(table: &Table, says: &Cumulative, taken: &Taken) -> Vec<String> {
     let all = [
         some(&taken.started, &|rows, first| {
             format!(
-                "{name}: {rows}, the first at {first}, only say where a running total stood when it was first told, and are left out; `box = {{ {0} = [0, \"{0}\"] }}` says that it counts from 0 on",
-                says.along
+                "{name}: {rows}, the first at {first}, only say where a running total stood when it was first told, and are left out"
             )
         }),
         some(&taken.repeated, &|rows, first| {

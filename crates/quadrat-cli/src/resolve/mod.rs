@@ -379,7 +379,8 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let problems = check.finish();
     problems.or(())?;
     for table in &mut tables {
-        table.spare = keep_dims(&mut table.places, &dims);
+        let spare = keep_dims(&mut table.places, &dims);
+        table.spare.extend(spare);
     }
     reports::soften(&mut tables);
     let mut said = HashSet::new();

@@ -173,11 +173,11 @@ pub(super) fn observed(
             times: times.clone(),
             are_increments: increments.is_some(),
             of,
-            spare: Vec::new(),
+            spare: increments.iter().filter_map(|all| all.of.clone()).collect(),
             once: None,
         };
         let part = of_output(check, observe, part, (output, rows))?;
-        let Some(part) = cumulative::kept(part, increments.as_deref())? else {
+        let Some(part) = cumulative::kept(part, increments.as_ref())? else {
             continue;
         };
         let part = of_some_size(check, observe, part, warnings)?;

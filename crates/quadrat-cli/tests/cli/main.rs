@@ -12,6 +12,7 @@ mod broken_tables;
 mod censored;
 mod chances;
 mod covariates;
+mod cumulative;
 mod density;
 mod density_given;
 mod density_land;
