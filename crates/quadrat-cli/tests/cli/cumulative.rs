@@ -59,9 +59,9 @@ fn increments_are_the_table_that_was_added_up() {
         ] {
             let (own, said) = answers(&study(support, more, likelihood), table);
             assert!(said.contains("increments of running totals"), "{said}");
-            // The same rows in another order: Newton's method ends at 1e-6 or better.
+            // Rows in another order have other draws: a few hundredths of an sd of 4,000 draws.
             for (a, b) in own.iter().zip(&right) {
-                assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{table}: {a} {b}");
+                assert!((a - b).abs() <= 0.03 * b.abs().max(1.0), "{table}: {a} {b}");
             }
         }
     }
@@ -88,7 +88,7 @@ fn meters_regions_and_years_have_totals_of_their_own() {
     let (own, _) = answers(&study(READ, by, COUNTS), table);
     for (a, b) in own.iter().zip(&right) {
         // The same rows in another order.
-        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{a} {b}");
+        assert!((a - b).abs() <= 0.03 * b.abs().max(1.0), "{a} {b}");
     }
     // What the support has besides tells totals apart without being named.
     let two = |text: String| {
@@ -108,7 +108,7 @@ fn meters_regions_and_years_have_totals_of_their_own() {
     let boxes = "{ box = { t = [\"from\", \"to\"] }, point = [\"x\"] }";
     let (right, _) = answers(&two(study(boxes, SUM, COUNTS)), apart);
     for (a, b) in own.iter().zip(&right) {
-        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{a} {b}");
+        assert!((a - b).abs() <= 0.03 * b.abs().max(1.0), "{a} {b}");
     }
 }
 
@@ -125,7 +125,7 @@ fn errors_of_readings_are_those_of_totals_from_the_start() {
     let (own, _) = answers(&study(READ, "cumulative = true", noisy), table);
     for (a, b) in own.iter().zip(&right) {
         // 105.5 less 100 and the like are exact; so is all but the order of the rows.
-        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{a} {b}");
+        assert!((a - b).abs() <= 0.03 * b.abs().max(1.0), "{a} {b}");
     }
 }
 
@@ -224,10 +224,7 @@ fn totals_without_increments_are_refused_at_their_rows() {
         (
             "a fraction",
             study(READ, on, COUNTS).replace("table.csv", "half.csv"),
-            &[
-                "half.csv:3:3",
-                "the running total is 5.5; it must be a whole number",
-            ],
+            &["half.csv:3:3", "is 5.5; it must be a whole number"],
         ),
         (
             "an error of the first reading",
@@ -292,7 +289,7 @@ fn totals_without_increments_are_refused_at_their_rows() {
                 on,
                 "gaussian = { value = \"n\", variance = 1, extra = \"learn\" }",
             ),
-            &["s.toml:7:52", "partly known and partly learned"],
+            &["s.toml:7:53", "partly known and partly learned"],
         ),
         (
             "another kind",
