@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::cumulative::{self, Cumulative};
-use super::fields::repeated;
-use super::fields::{Section, Spanned};
+use super::fields::{Section, Spanned, repeated};
 use super::likelihood::{self, Given, Likelihood, Scale};
 use super::outputs::{self, Output};
 use super::support::{self, Aggregate, Support};
