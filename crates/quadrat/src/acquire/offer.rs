@@ -250,6 +250,10 @@ fn report(
         return Ok(Report::Bins(Bins { width, noise }));
     }
     match likelihood {
+        Likelihood::Gaussian(rows) if !rows.is_linear() => Err(InputError::Unavailable {
+            what: "a choice among values behind a link",
+            remedy: "take their logarithms as the values, or choose among kinds that report the function",
+        }),
         Likelihood::Gaussian(_) => Ok(Report::Value(Value { noise: noise()? })),
         Likelihood::Interval(rows) => Ok(Report::Bins(Bins {
             width: match amount {

@@ -143,6 +143,12 @@ pub trait Local: Sync {
         None
     }
 
+    /// Nats that the density of a row that is Gaussian in `f` has beside the normal one: of values
+    /// known behind a link, the change of variables.
+    fn gaussian_rest(&self, _row: usize) -> f64 {
+        0.0
+    }
+
     /// Whether `log p(y | f)` is concave in `f` on every row, so that every approximation has one
     /// optimum.
     fn is_log_concave(&self) -> bool;

@@ -21,6 +21,7 @@ mod gamma;
 mod gaussian;
 mod interval;
 mod laplace;
+mod linked;
 pub mod local;
 pub(crate) mod log_square;
 mod negative_binomial;
@@ -177,6 +178,9 @@ impl Likelihood {
     /// average.
     #[must_use]
     pub fn is_linear(&self) -> bool {
+        if let Self::Gaussian(x) = self {
+            return x.is_linear();
+        }
         !matches!(
             self,
             Self::Bernoulli(_)
@@ -192,6 +196,7 @@ impl Likelihood {
     #[must_use]
     pub fn link(&self) -> Option<Link> {
         match self {
+            Self::Gaussian(x) => (!x.is_linear()).then(|| x.link()),
             Self::Poisson(x) => Some(x.link()),
             Self::NegativeBinomial(x) => Some(x.link()),
             Self::Exponential(x) => Some(x.link()),
@@ -216,6 +221,7 @@ impl Likelihood {
     /// they are.
     pub(crate) fn per_unit(&self, sizes: &[f64]) -> Self {
         match self {
+            Self::Gaussian(x) => x.per_unit(sizes).into(),
             Self::Poisson(x) => x.per_unit(sizes).into(),
             Self::NegativeBinomial(x) => x.per_unit(sizes).into(),
             Self::Exponential(x) => x.per_unit(sizes).into(),
@@ -243,7 +249,7 @@ impl Likelihood {
     pub(crate) fn raise_noise(&mut self, below: f64, variance: f64) -> bool {
         let is_value = matches!(self, Self::Gaussian(_));
         let noise = match self {
-            Self::Gaussian(x) => x.noise_mut(),
+            Self::Gaussian(x) if x.is_linear() => x.noise_mut(),
             Self::Interval(x) => x.noise_mut(),
             Self::Censored(x) => x.noise_mut(),
             _ => return false,

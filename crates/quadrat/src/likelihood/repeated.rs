@@ -94,6 +94,10 @@ impl Local for Repeated {
         (self.times[row] == 1.0 || found.1 == 0.0).then_some(found)
     }
 
+    fn gaussian_rest(&self, row: usize) -> f64 {
+        self.times[row] * self.of.local().gaussian_rest(row)
+    }
+
     fn is_log_concave(&self) -> bool {
         self.of.local().is_log_concave()
     }
@@ -119,7 +123,7 @@ impl Local for Repeated {
         if let Some((value, variance, n)) = self.values(own, row) {
             let one = exact::tilted(value, variance / n, cavity);
             return Tilted {
-                log_z: one.log_z + rest_of_values(n, variance),
+                log_z: one.log_z + rest_of_values(n, variance) + self.gaussian_rest(row),
                 ..one
             };
         }

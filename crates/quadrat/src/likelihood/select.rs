@@ -1,7 +1,7 @@
 //! Some of the rows of a likelihood.
 
 use super::{
-    Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
+    Bernoulli, Binomial, Censored, Exponential, Gamma, Interval, Laplace, Likelihood,
     NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT, Truncated,
 };
 use crate::error::InputError;
@@ -29,7 +29,7 @@ impl Likelihood {
             Noise::Learned => Noise::Learned,
         };
         Ok(match self {
-            Self::Gaussian(x) => Gaussian::new(pick(x.values()), noise(x.noise()))?.into(),
+            Self::Gaussian(x) => x.select(rows, noise(x.noise()))?.into(),
             Self::Laplace(x) => Laplace::new(pick(x.values()), pick(x.scale()))?.into(),
             Self::StudentT(x) => {
                 StudentT::new(pick(x.values()), noise(x.noise()), x.degrees_setting())?.into()
@@ -77,7 +77,7 @@ impl Likelihood {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::likelihood::{Degrees, Dispersion, Shape, Side, Sigmoid, Thresholds};
+    use crate::likelihood::{Degrees, Dispersion, Gaussian, Shape, Side, Sigmoid, Thresholds};
     use crate::link::Link;
 
     /// Every kind, its rows all different.

@@ -27,7 +27,7 @@ use crate::support::Functionals;
 const CHUNK: usize = 1024;
 
 /// Why there is no new observation where every row has a known noise variance of its own.
-const NOISE_OF_ROWS: InputError = InputError::Unavailable {
+pub(super) const NOISE_OF_ROWS: InputError = InputError::Unavailable {
     what: "the observation scale",
     remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
 };

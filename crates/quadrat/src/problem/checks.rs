@@ -226,6 +226,18 @@ pub(crate) fn learnable(
     Ok(())
 }
 
+/// Whether values with a normal error stand behind a link.
+fn is_amount(likelihood: &Likelihood) -> bool {
+    likelihood.link().is_some() && likelihood.noise().is_some()
+}
+
+/// Whether rows know what is behind a link exactly.
+pub(crate) fn is_known_exactly(likelihood: &Likelihood) -> bool {
+    let is_zero = |v: &f64| *v == 0.0;
+    let exact = |noise: &Noise| matches!(noise, Noise::Known(known) if known.iter().any(is_zero));
+    likelihood.link().is_some() && likelihood.noise().is_some_and(exact)
+}
+
 /// How the rows will condition the prior; `None` is exactly.
 pub(crate) fn method(
     inference: Inference,
@@ -239,6 +251,12 @@ pub(crate) fn method(
     let has_square = tables
         .iter()
         .any(|t| t.likelihood.link() == Some(Link::Square));
+    if inference == Inference::Sparse && tables.iter().any(|t| is_known_exactly(&t.likelihood)) {
+        return Err(InputError::Unavailable {
+            what: "sparse inference for what is known exactly behind a link",
+            remedy: "leave `method` out, or give the rows a small variance",
+        });
+    }
     if inference == Inference::Sparse {
         return match varying {
             false => Ok(Some(Method::Variational)),
@@ -333,6 +351,15 @@ pub(crate) fn links(tables: &[Observations]) -> Result<(), InputError> {
             return Err(InputError::Unavailable {
                 what: "two links behind one function",
                 remedy: "give counts and waiting times of one output the same link",
+            });
+        }
+    }
+    for table in tables.iter().filter(|t| is_amount(&t.likelihood)) {
+        let is_other = |t: &Observations| t.output == table.output && t.likelihood.is_linear();
+        if tables.iter().any(is_other) {
+            return Err(InputError::Unavailable {
+                what: "amounts behind a link beside values of the same function",
+                remedy: "a function has one link: give both tables the same one, or fit them apart",
             });
         }
     }

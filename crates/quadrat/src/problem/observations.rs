@@ -169,11 +169,11 @@ impl Observations {
         &self.likelihood
     }
 
-    /// Values and noise, where the noise is normal.
+    /// Values of the function and noise, where the noise is normal and no link lies between.
     #[must_use]
     pub fn as_gaussian(&self) -> Option<&Gaussian> {
         match &self.likelihood {
-            Likelihood::Gaussian(gaussian) => Some(gaussian),
+            Likelihood::Gaussian(gaussian) if gaussian.is_linear() => Some(gaussian),
             _ => None,
         }
     }
@@ -182,7 +182,7 @@ impl Observations {
     /// value. Empty for rows that only bound it.
     pub(crate) fn typical(&self) -> Vec<f64> {
         match &self.likelihood {
-            Likelihood::Gaussian(gaussian) => gaussian.values().to_vec(),
+            Likelihood::Gaussian(gaussian) if gaussian.is_linear() => gaussian.values().to_vec(),
             Likelihood::Positive(_) => Vec::new(),
             other => {
                 let local = other.local();
@@ -195,7 +195,7 @@ impl Observations {
                 };
                 let mut own = starts(1.0);
                 let learns = other.noise().is_some_and(Noise::is_learned);
-                if learns && knows_its_scale(self) {
+                if learns && other.is_linear() && knows_its_scale(self) {
                     // Values beyond a limit lie about an sd of the noise from it, in the unit of
                     // the limits.
                     own[0] = 0.0;

@@ -39,10 +39,10 @@ impl Varying {
     #[must_use]
     pub fn is_of(self, likelihood: &Likelihood) -> bool {
         match (self, likelihood) {
+            (Self::Noise, Likelihood::Gaussian(x)) => x.is_linear() && x.noise().is_learned(),
             (
                 Self::Noise,
-                Likelihood::Gaussian(_)
-                | Likelihood::StudentT(_)
+                Likelihood::StudentT(_)
                 | Likelihood::Interval(_)
                 | Likelihood::Censored(_)
                 | Likelihood::Truncated(_),

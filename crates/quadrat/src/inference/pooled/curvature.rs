@@ -37,7 +37,7 @@ pub(super) struct Solution {
 }
 
 impl<'a> Curvature<'a> {
-    /// With the site precisions `W` of the rows.
+    /// With the site precisions `W` of the rows, infinite where these are known exactly.
     pub fn new(
         pools: &'a Pools,
         k: MatRef<'a, f64>,
@@ -47,11 +47,15 @@ impl<'a> Curvature<'a> {
     ) -> Result<Self, LinalgError> {
         let columns = slopes.columns(pools, k);
         let c = slopes.rows(pools, columns.as_ref());
-        let term = |&precision: &f64| {
-            Term::Chosen(Site {
+        let term = |&precision: &f64| match precision.is_finite() {
+            true => Term::Chosen(Site {
                 precision,
                 shift: 0.0,
-            })
+            }),
+            false => Term::Gaussian {
+                value: 0.0,
+                variance: 0.0,
+            },
         };
         let terms: Vec<Term> = precisions.iter().map(term).collect();
         let zero = vec![0.0; terms.len()];
@@ -75,11 +79,16 @@ impl<'a> Curvature<'a> {
         self.sweep.resolvent.times(y)
     }
 
+    /// `-R J K right`, over the rows.
+    pub fn pulled(&self, right: &[f64]) -> Vec<f64> {
+        let seen = matvec(self.columns.as_ref().transpose(), right);
+        self.reduce(&seen).iter().map(|a| -a).collect()
+    }
+
     /// `(q, x)` with `(K^-1 + J' W J) x = right`, `x = K q`.
     pub fn solve(&self, right: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let seen = matvec(self.columns.as_ref().transpose(), right);
-        let back = self.slopes.scatter(self.pools, &self.reduce(&seen));
-        let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r - b).collect();
+        let back = self.slopes.scatter(self.pools, &self.pulled(right));
+        let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r + b).collect();
         let x = matvec(self.k, &q);
         (q, x)
     }
@@ -104,7 +113,15 @@ impl<'a> Curvature<'a> {
         let along: Vec<f64> = means
             .iter()
             .zip(jets)
-            .map(|(z, jet)| z.shared * jet.first - jet.second)
+            .map(|(z, jet)| {
+                // Along a step rows that are known exactly see nothing.
+                let own = if jet.second.is_finite() {
+                    jet.second
+                } else {
+                    0.0
+                };
+                z.shared * jet.first - own
+            })
             .collect();
         let own = Slopes(means.iter().flat_map(|z| z.own.iter().copied()).collect());
         let first: Vec<f64> = jets.iter().map(|jet| jet.first).collect();

@@ -73,10 +73,19 @@ pub fn condition_pooled(
         rows: &rows,
     };
     let lift = lift(problem, (&mode, pools, &rows), theta, options.draws, SEED);
+    let is_known = !mode.pinned.is_empty();
+    if is_known && lift.is_none() && options.draws.count > 0 {
+        // No draw of them meets what is known.
+        return Err(FitError::NotConverged {
+            method: "laplace",
+            sweeps: mode.steps,
+            residual: f64::INFINITY,
+        });
+    }
     let state = match &lift {
-        None => search.converge()?,
+        None if !is_known => search.converge()?,
         // The draws answer.
-        Some(_) => search.at_mode()?.1,
+        _ => search.at_mode()?.1,
     };
     Ok(Conditioned {
         second: None,
@@ -196,7 +205,7 @@ impl Search<'_> {
         bent: Option<&Mat<f64>>,
     ) -> Result<State, LinalgError> {
         let (pools, k, jitter) = (self.pools, self.mode.covariance.as_ref(), self.mode.jitter);
-        let terms: Vec<Term> = sites.iter().map(|site| Term::Chosen(*site)).collect();
+        let terms: Vec<Term> = sites.iter().map(|site| term(*site)).collect();
         let columns = slopes.columns(pools, k);
         let c = slopes.rows(pools, columns.as_ref());
         let (alpha, spread) = match bent {
@@ -312,10 +321,11 @@ impl Search<'_> {
         let mode = self.mode;
         let site = |(jet, z): (&Jet, &QuasiMean)| {
             let precision = (-jet.second).max(0.0);
-            Site {
-                precision,
-                shift: jet.first + precision * z.value,
-            }
+            let shift = match precision.is_finite() {
+                true => jet.first + precision * z.value,
+                false => z.value,
+            };
+            Site { precision, shift }
         };
         let sites: Vec<Site> = mode.jets.iter().zip(&mode.means).map(site).collect();
         let away: Vec<f64> = mode
@@ -346,5 +356,17 @@ impl Search<'_> {
             };
             nodes.iter().enumerate().any(large)
         })
+    }
+}
+
+/// What stands for a row; one of infinite precision is known exactly, and its shift is the latent
+/// value.
+fn term(site: Site) -> Term {
+    match site.precision.is_infinite() {
+        true => Term::Gaussian {
+            value: site.shift,
+            variance: 0.0,
+        },
+        false => Term::Chosen(site),
     }
 }

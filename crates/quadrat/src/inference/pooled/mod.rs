@@ -51,6 +51,9 @@ mod expected;
 mod lift;
 mod mode;
 mod other_sums;
+mod pinned;
+#[cfg(test)]
+mod pinned_tests;
 mod pools;
 mod second_order;
 #[cfg(test)]

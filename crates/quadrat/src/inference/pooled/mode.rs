@@ -1,6 +1,7 @@
 //! The joint mode of all nodes.
 
 use super::curvature::Curvature;
+use super::pinned::Pinned;
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
 use crate::inference::sites::options::JITTERS;
@@ -100,6 +101,8 @@ pub struct Mode {
     pub jitter: f64,
     pub(super) covariance: Mat<f64>,
     pub(super) slopes: Slopes,
+    /// Rows that are known exactly.
+    pub(super) pinned: Pinned,
 }
 
 impl Mode {
@@ -151,6 +154,7 @@ pub fn find_mode(
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
     let mut search = Search {
+        pinned: Pinned::of(&rows, pools),
         k: problem.covariance(theta),
         prior: problem.prior_mean(),
         pools,
@@ -162,7 +166,15 @@ pub fn find_mode(
     for jitter in JITTERS {
         search.jitter = jitter;
         match search.run() {
-            Ok(found) => return Ok(search.finish(found)),
+            Ok(Some(found)) => return Ok(search.finish(found)),
+            // No function was found that meets what is known.
+            Ok(None) => {
+                return Err(FitError::NotConverged {
+                    method: "laplace",
+                    sweeps: ROUNDS,
+                    residual: f64::INFINITY,
+                });
+            }
             Err(error @ LinalgError::NotPositiveDefinite { .. }) => last = Some(error),
             Err(other) => return Err(other.into()),
         }
@@ -188,6 +200,8 @@ struct Search<'a> {
     prior: &'a [f64],
     pools: &'a Pools,
     rows: &'a Rows<'a>,
+    /// Those that are known exactly.
+    pinned: Pinned,
     options: &'a PooledOptions,
     jitter: f64,
 }
@@ -204,6 +218,7 @@ struct At {
 struct Found {
     at: At,
     slopes: Slopes,
+    /// `log det(I + W C)`; of rows that are known exactly `log(2 pi)` more, and no unit of noise.
     log_det: f64,
     steps: usize,
     residual: f64,
@@ -215,7 +230,8 @@ impl Search<'_> {
         let means = self.pools.means(&values);
         let one = |(row, z): (usize, &QuasiMean)| {
             let (likelihood, own, at) = self.rows.at(row);
-            likelihood.log_density(own, at, z.value)
+            let known = self.pinned.jet(row);
+            known.unwrap_or_else(|| likelihood.log_density(own, at, z.value))
         };
         let jets: Vec<Jet> = means.iter().enumerate().map(one).collect();
         let away = values.iter().zip(self.prior).zip(&dual);
@@ -230,14 +246,28 @@ impl Search<'_> {
         }
     }
 
+    /// The place, moved to where rows that are known exactly are met; none where there is no way.
+    ///
+    /// # Arguments
+    /// * `means` - what rows see at a place near
+    fn met(&self, means: &[QuasiMean], there: At) -> Result<Option<At>, LinalgError> {
+        if self.pinned.is_empty() {
+            return Ok(Some(there));
+        }
+        let place = (there.values, there.dual);
+        let met = self.pinned.met(self.k.as_ref(), means, place)?;
+        Ok(met.map(|(values, dual)| self.at(values, dual)))
+    }
+
     /// Where the search begins: the rows' own sites around plausible values, linearised again and
     /// again. What a row says of its latent value is nearly linear in that also from far, where its
     /// likelihood is not: behind `exp` a sum that is a million times too large comes down by a
     /// factor of `e` in every step of Newton's method.
     ///
     /// First rows see the function itself, the average of its nodes. At zero a square has no other
-    /// slope; its sign is open, and it begins with a site as precise as the prior.
-    fn start(&self) -> Result<At, LinalgError> {
+    /// slope; its sign is open, and it begins with a site as precise as the prior. Rows that are
+    /// known exactly are met; none where they cannot be.
+    fn start(&self) -> Result<Option<At>, LinalgError> {
         let rows = 0..self.pools.rows();
         let averages: Vec<QuasiMean> = rows
             .clone()
@@ -254,6 +284,9 @@ impl Search<'_> {
         );
         let has_squares = rows.clone().any(|row| self.pools.link(row) == Link::Square);
         let site = |row: usize| {
+            if let Some(term) = self.pinned.term(row) {
+                return term;
+            }
             let (likelihood, own, at) = self.rows.at(row);
             let guess = likelihood.guess(own, at);
             let precision = match has_squares {
@@ -271,18 +304,27 @@ impl Search<'_> {
         let terms: Vec<Term> = rows.map(site).collect();
         let first = self.linearised(&averages, self.prior, &terms)?;
         if has_squares {
-            return Ok(first);
+            return Ok(Some(first));
         }
-        let mut best = self.at(self.prior.to_vec(), vec![0.0; self.prior.len()]);
+        let at_prior = self.at(self.prior.to_vec(), vec![0.0; self.prior.len()]);
+        let means = at_prior.means.clone();
+        let mut best = self.met(&means, at_prior)?;
         let mut last = Some(first);
         for round in 0..ROUNDS {
             let Some(next) = last.take() else { break };
-            last = match round < FIRST_ROUNDS || next.objective > best.objective {
-                true => Some(self.linearised(&next.means, &next.values, &terms)?),
-                false => None,
+            let (means, values) = (next.means.clone(), next.values.clone());
+            let next = self.met(&means, next)?;
+            let is_better = |next: &At| {
+                // What is not a number is no place to begin at.
+                let is_worse = |best: &At| next.objective > best.objective;
+                best.as_ref()
+                    .is_none_or(|best| is_worse(best) || best.objective.is_nan())
             };
-            // What is not a number is no place to begin at.
-            if next.objective > best.objective || best.objective.is_nan() {
+            let gains = next.as_ref().is_some_and(is_better);
+            if round < FIRST_ROUNDS || gains {
+                last = Some(self.linearised(&means, &values, &terms)?);
+            }
+            if gains {
                 best = next;
             }
         }
@@ -327,26 +369,35 @@ impl Search<'_> {
 
     /// As far along a step as does not fall by more than rounding, and which part of it that is;
     /// none where no part does.
-    fn along(&self, at: &At, (q, x): (&[f64], &[f64]), slack: f64) -> Option<(At, f64)> {
+    fn along(
+        &self,
+        at: &At,
+        (q, x): (&[f64], &[f64]),
+        slack: f64,
+    ) -> Result<Option<(At, f64)>, LinalgError> {
         let mut part = 1.0;
         while part >= SMALLEST_STEP {
             let shift = |a: &[f64], d: &[f64]| -> Vec<f64> {
                 a.iter().zip(d).map(|(a, d)| a + part * d).collect()
             };
             let next = self.at(shift(&at.values, x), shift(&at.dual, q));
-            if next.objective >= at.objective - slack {
-                return Some((next, part));
+            let next = self.met(&at.means, next)?;
+            if let Some(next) = next
+                && next.objective >= at.objective - slack
+            {
+                return Ok(Some((next, part)));
             }
             part *= 0.5;
         }
-        None
+        Ok(None)
     }
 
     /// The length of a step in posterior standard deviations, `x' (K^-1 + J' W J) x`: sums of what
     /// is positive lose no digits.
     fn length(&self, slopes: &Slopes, precisions: &[f64], (q, x): (&[f64], &[f64])) -> f64 {
         let seen = slopes.gather(self.pools, x);
-        let of_rows = precisions.iter().zip(&seen);
+        // Along a step rows that are known exactly see nothing.
+        let of_rows = precisions.iter().zip(&seen).filter(|(w, _)| w.is_finite());
         let of_rows: f64 = of_rows.map(|(w, s)| w * s * s).sum();
         let square = dot(q, x) + of_rows;
         // What is not a number is no end; rounding may leave less than nothing.
@@ -356,8 +407,10 @@ impl Search<'_> {
         }
     }
 
-    fn run(&self) -> Result<Found, LinalgError> {
-        let mut at = self.start()?;
+    fn run(&self) -> Result<Option<Found>, LinalgError> {
+        let Some(mut at) = self.start()? else {
+            return Ok(None);
+        };
         let (mut steps, mut idle) = (0, 0);
         let takes_whole = self.takes_whole();
         loop {
@@ -374,6 +427,8 @@ impl Search<'_> {
                 self.jitter,
             )?;
             let (mut q, mut x) = curvature.solve(&slope);
+            self.pinned
+                .place_multipliers(&curvature.pulled(&slope), &mut at.jets);
             let residual = self.length(&slopes, &precisions, (&q, &x));
             // Rounding of a sum of many terms is not a fall.
             let slack = 1e-11 * (1.0 + at.objective.abs());
@@ -385,14 +440,15 @@ impl Search<'_> {
             let ended = residual <= tolerance || has_arrived;
             let finish = |at: At, converged: bool| Found {
                 at,
-                log_det: curvature.sweep.log_det,
+                log_det: curvature.sweep.log_det
+                    - 2.0 * self.pinned.normaliser(&curvature.sweep.resolvent.scale),
                 slopes: slopes.clone(),
                 steps,
                 residual,
                 converged,
             };
             if ended || steps >= self.options.steps || !residual.is_finite() {
-                return Ok(finish(at, ended));
+                return Ok(Some(finish(at, ended)));
             }
             let is_near = residual < NEAR;
             let aim = match is_near {
@@ -408,10 +464,13 @@ impl Search<'_> {
             if let Some(step) = step {
                 (q, x) = (step.q, step.x);
             }
-            let mut next = self.along(&at, (&q, &x), slack);
+            let mut next = self.along(&at, (&q, &x), slack)?;
             if !is_whole && next.as_ref().is_none_or(|(_, part)| *part < SHORT) {
                 // Where linearised rows lead nowhere, the whole curvature may.
-                let other = whole().and_then(|step| self.along(&at, (&step.q, &step.x), slack));
+                let other = match whole() {
+                    Some(step) => self.along(&at, (&step.q, &step.x), slack)?,
+                    None => None,
+                };
                 let objective = |found: &Option<(At, f64)>| {
                     let there = found.as_ref().map(|(there, _)| there.objective);
                     there.unwrap_or(f64::NEG_INFINITY)
@@ -422,10 +481,11 @@ impl Search<'_> {
             }
             let Some((mut next, _)) = next else {
                 // No way up is left but rounding.
-                return Ok(finish(at, residual <= ARRIVED));
+                return Ok(Some(finish(at, residual <= ARRIVED)));
             };
             // Sums of steps drift away from `m + K b`.
-            next = self.at(self.moved(&next.dual), next.dual);
+            let again = self.at(self.moved(&next.dual), next.dual.clone());
+            next = self.met(&next.means, again)?.unwrap_or(next);
             let gain = next.objective - at.objective;
             let is_idle = gain <= IDLE.1 * (1.0 + at.objective.abs());
             idle = if is_idle { idle + 1 } else { 0 };
@@ -447,6 +507,7 @@ impl Search<'_> {
             jitter: self.jitter,
             covariance: self.k,
             slopes: found.slopes,
+            pinned: self.pinned,
         }
     }
 }
@@ -457,7 +518,7 @@ fn rounding(precisions: &[f64], curvature: &Curvature<'_>) -> f64 {
     let strongest = precisions
         .iter()
         .zip(&curvature.sweep.resolvent.scale)
-        .filter(|(_, d)| **d > 0.0)
+        .filter(|(t, d)| t.is_finite() && **d > 0.0)
         .map(|(t, d)| t / (d * d))
         .fold(0.0, f64::max);
     64.0 * f64::EPSILON * strongest

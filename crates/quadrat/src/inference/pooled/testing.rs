@@ -3,7 +3,8 @@
 use super::Pools;
 use crate::likelihood::local::Local;
 use crate::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape, Sigmoid,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, Gaussian, NegativeBinomial, Noise,
+    Poisson, Shape, Sigmoid,
 };
 use crate::link::Link;
 
@@ -41,6 +42,9 @@ pub(in crate::inference) fn kinds() -> Vec<(&'static str, Link, Box<dyn Local>)>
     for link in [Link::Exp, Link::Softplus] {
         let waits = Exponential::new(vec![0.7, 2.0, 1.1], link).unwrap();
         all.push(("exponential", link, Box::new(waits)));
+        let amounts = Gaussian::new(vec![1.4, 2.0, 1.1], Noise::Learned).unwrap();
+        let amounts = amounts.behind(link).unwrap();
+        all.push(("gaussian", link, Box::new(amounts)));
     }
     for sigmoid in [Sigmoid::Logit, Sigmoid::Probit] {
         let trials = vec![9.0, 12.0, 14.0];

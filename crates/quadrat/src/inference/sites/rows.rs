@@ -64,13 +64,30 @@ impl<'a> Rows<'a> {
         (block.likelihood, own, row)
     }
 
-    /// `log p(y | z)` of all rows together, in nats.
+    /// `log p(y | z)` of all rows together, in nats; of rows that are known exactly, which are met,
+    /// the change of variables.
     pub fn log_density(&self, latent: &[f64]) -> f64 {
         let one = |(row, z): (usize, &f64)| {
             let (likelihood, own, at) = self.at(row);
-            likelihood.log_density(own, at, *z).value
+            match likelihood.gaussian(own, at) {
+                Some((_, variance)) if variance == 0.0 => likelihood.gaussian_rest(at),
+                _ => likelihood.log_density(own, at, *z).value,
+            }
         };
         latent.iter().enumerate().map(one).sum()
+    }
+
+    /// Nats that the densities of rows with a Gaussian term have beside these.
+    pub fn gaussian_rest(&self) -> f64 {
+        let one = |row: usize| {
+            let (likelihood, own, at) = self.at(row);
+            let is_gaussian = likelihood.gaussian(own, at).is_some() && self.second(row).is_none();
+            match is_gaussian {
+                true => likelihood.gaussian_rest(at),
+                false => 0.0,
+            }
+        };
+        (0..self.count).map(one).sum()
     }
 
     /// The second latent value of a row, as seen by the row's likelihood; with its index.

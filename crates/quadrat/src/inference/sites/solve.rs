@@ -250,7 +250,7 @@ pub fn condition_sites(
                 let of_second = second.as_ref().map_or(0.0, |sweep| sweep.log_evidence(0.0));
                 return Ok(SiteFit {
                     method: options.method,
-                    log_evidence: sweep.log_evidence(shares) + of_second,
+                    log_evidence: sweep.log_evidence(shares) + of_second + rows.gaussian_rest(),
                     found,
                     sweep,
                     terms,

@@ -34,10 +34,21 @@ const TWO_NOISES: InputError = InputError::Unavailable {
     remedy: "let the noise be known or learned, or predict the response",
 };
 
+const LINKED: InputError = InputError::Unavailable {
+    what: "the value behind rows with noise behind a link",
+    remedy: "predict the response: what is added up, without the noise",
+};
+
+/// Whether every value is known without noise.
+fn is_exact(noise: &Noise) -> bool {
+    matches!(noise, Noise::Known(known) if known.iter().all(|v| *v == 0.0))
+}
+
 /// Refuses tables whose rows have no value behind them, or none that can be told.
 pub(super) fn possible(likelihood: &Likelihood) -> Result<(), InputError> {
     match likelihood {
         Likelihood::Positive(_) => Err(NO_VALUE),
+        Likelihood::Gaussian(x) if !x.is_linear() && !is_exact(x.noise()) => Err(LINKED),
         Likelihood::StudentT(x) if matches!(x.noise(), Noise::KnownPlusLearned(_)) => {
             Err(TWO_NOISES)
         }

@@ -1,5 +1,6 @@
 //! Rows that are sums after a link, seen at the nodes within them.
 
+use super::super::checks::is_known_exactly;
 use super::super::pooled::Pooled;
 use super::super::prior::Prior;
 use super::super::settings::AUTO_FREE;
@@ -74,6 +75,18 @@ impl Engine for PooledEngine {
     fn check_size(&self) -> Result<(), InputError> {
         check_dense(self.latents.tables.rows())?;
         self.pooled.check()?;
+        let is_known = self
+            .latents
+            .tables
+            .likelihoods
+            .iter()
+            .any(|l| is_known_exactly(l));
+        if is_known && !self.pooled.has_draws() {
+            return Err(InputError::Unavailable {
+                what: "so many rows, or nodes within them, that are known exactly behind a link: draws that meet them would take too long",
+                remedy: "fit fewer rows at a time (some 350, and 3,000 nodes), give a longer `start` of the lengthscale, or give the rows a variance",
+            });
+        }
         check_sites(self.latents.tables.rows())
     }
 

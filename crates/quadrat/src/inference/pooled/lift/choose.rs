@@ -8,6 +8,10 @@ const WEAK: f64 = 0.01;
 /// Nor is a row of which the others leave open this part of its prior variance: no draw could be
 /// moved along it.
 const TIED: f64 = 1e-9;
+/// And of a row that is known exactly this part: draws are to meet it.
+const TIED_EXACTLY: f64 = 1e-12;
+/// What an infinite precision counts as: the largest variance of such rows comes first.
+const EXACT: f64 = 1e200;
 /// And this part of what constants make of that, so that numbers stay numbers.
 const VAGUE: f64 = 1e-30;
 
@@ -22,7 +26,7 @@ const VAGUE: f64 = 1e-30;
 /// * `s` - prior covariance of the rows' linearised values, without the constants
 /// * `constants` - `A`: what the rows see of every constant, in prior sds, shape `[rows,
 ///   constants]`
-/// * `precisions` - of the rows' likelihoods at the mode
+/// * `precisions` - of the rows' likelihoods at the mode, infinite where they are known exactly
 pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> Vec<usize> {
     let n = s.nrows();
     let mut open: Vec<f64> = (0..n).map(|i| s[(i, i)]).collect();
@@ -30,7 +34,11 @@ pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> 
         .map(|i| constants.row(i).iter().copied().collect())
         .collect();
     let vague: Vec<f64> = loadings.iter().map(|a| dot(a, a)).collect();
-    let least = |i: usize| (TIED * s[(i, i)]).max(VAGUE * vague[i]);
+    let tied = |i: usize| match precisions[i].is_finite() {
+        true => TIED,
+        false => TIED_EXACTLY,
+    };
+    let least = |i: usize| (tied(i) * s[(i, i)]).max(VAGUE * vague[i]);
     let count = constants.ncols();
     let mut told = Mat::from_fn(count, count, |i, j| f64::from(u8::from(i == j)));
     // Rows of the Cholesky factor, by the order of choice.
@@ -47,7 +55,7 @@ pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> 
         };
         let can = (0..n).filter(|i| !chosen.contains(i)).map(|i| (i, all(i)));
         let can = can.filter(|&(i, all)| all > 2.0 * least(i) && all * precisions[i] > WEAK);
-        let need = |&(i, all): &(usize, f64)| all * precisions[i];
+        let need = |&(i, all): &(usize, f64)| all * precisions[i].min(EXACT);
         let Some((next, _)) = can.max_by(|a, b| need(a).total_cmp(&need(b))) else {
             chosen.sort_unstable();
             return chosen;

@@ -15,6 +15,8 @@
 //! $$ \log w = \log N(\eta; J m, S) - \log|\det J(f) G| + \sum_r \log p(y_r \mid t_r)
 //!    - \log N(t; \mu, V) $$
 //!
+//! Rows that are known exactly have their value for `t`, and no factors in the last two terms.
+//!
 //! Unknown constants of the mean, whose prior may be a million times as wide as the function
 //! varies, are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B
 //! beta`, `S` is factorised with the direction of the constants apart (`seen.rs`), and the large
@@ -139,7 +141,7 @@ impl Lift {
         let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
         let pairs = draws.count.div_ceil(2);
-        let parts = [pools.nodes(), vague.ncols(), met.len()];
+        let parts = [pools.nodes(), vague.ncols(), proposal.open()];
         let [normals, betas, told] = normals(parts, pairs, seed);
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
@@ -360,7 +362,11 @@ impl Task<'_> {
             }
             self.rows.log_density(&latent)
         };
-        let weight = self.seen.log_normal(&eta) - log_det + rows - self.proposal.log_density(told);
+        // The constants of both normals, which differ by the rows that are known exactly.
+        let known = (self.met.len() - self.proposal.open()) as f64;
+        let constants = -0.5 * known * std::f64::consts::TAU.ln();
+        let proposed = self.proposal.log_density(told);
+        let weight = self.seen.log_normal(&eta) + constants - log_det + rows - proposed;
         weight.is_finite().then_some(Found { by, target, weight })
     }
 }

@@ -7,7 +7,7 @@ use crate::inference::sites::Site;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
-use crate::likelihood::local::Belief;
+use crate::likelihood::local::{Belief, Jet};
 use crate::linalg::{Cholesky, Mat, dot, gemm};
 
 /// Fixed-point steps at most; a few do, and what is left is made up for by the weights.
@@ -17,10 +17,14 @@ const SETTLED: f64 = 1e-4;
 /// Added to the diagonal of `V`, relative to it, until it can be factorised.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
 
-/// `N(mu, V)`: the variational normal of the rows' latent values, linearised at the mode.
+/// `N(mu, V)`: the variational normal of the rows' latent values, linearised at the mode; rows that
+/// are known exactly have their value.
 pub(super) struct Proposal {
+    /// The known value of every row that is met, where it has one.
+    known: Vec<Option<f64>>,
+    /// Of the others.
     mean: Vec<f64>,
-    root: Cholesky,
+    root: Option<Cholesky>,
     /// Latent values of the rows that are met at the mode, and what of them is linear there.
     at_mode: Vec<(f64, f64)>,
 }
@@ -45,20 +49,28 @@ impl Proposal {
             .zip(&own)
             .map(|((z, l), m)| z - l + m)
             .collect();
-        let sites = mode.jets.iter().zip(&at_mode).map(|(jet, (z, _))| {
+        let term = |(row, (jet, (z, _))): (usize, (&Jet, &(f64, f64)))| {
             let precision = (-jet.second).max(0.0);
-            Site {
+            let site = || Site {
                 precision,
                 shift: jet.first + precision * z,
-            }
-        });
-        let mut terms: Vec<Term> = sites.map(Term::Chosen).collect();
+            };
+            let known = mode.pinned.term(row);
+            known.unwrap_or_else(|| Term::Chosen(site()))
+        };
+        let rows_at_mode = mode.jets.iter().zip(&at_mode);
+        let mut terms: Vec<Term> = rows_at_mode.enumerate().map(term).collect();
+        let is_open = |row: &usize| mode.pinned.target(*row).is_none();
+        let open: Vec<usize> = met.iter().copied().filter(is_open).collect();
         let mut sweep = Sweep::new(s.as_ref(), &centre, &terms, 0.0)?;
         for _ in 0..STEPS {
             let beliefs = sweep.mean.iter().zip(&sweep.variance);
             let next: Vec<Term> = beliefs
                 .enumerate()
                 .map(|(row, (&mean, &variance))| {
+                    if let Some(known) = mode.pinned.term(row) {
+                        return known;
+                    }
                     let (likelihood, own, at) = rows.at(row);
                     let seen = likelihood.expected(own, at, Belief { mean, variance });
                     let precision = (-seen.second).max(0.0);
@@ -80,7 +92,8 @@ impl Proposal {
                 break;
             }
             let moves = better.mean.iter().zip(&sweep.mean).zip(&better.variance);
-            let most = moves.fold(0.0, |most: f64, ((new, old), v)| {
+            let moves = moves.enumerate().filter(|(row, _)| is_open(row));
+            let most = moves.fold(0.0, |most: f64, (_, ((new, old), v))| {
                 most.max((new - old).abs() / v.max(f64::MIN_POSITIVE).sqrt())
             });
             (sweep, terms) = (better, next);
@@ -89,22 +102,33 @@ impl Proposal {
             }
         }
         let v = covariance(s, &sweep, &terms);
+        let root = (!open.is_empty()).then(|| factor(&v, &open)).transpose()?;
         Ok(Self {
-            mean: met.iter().map(|&row| sweep.mean[row]).collect(),
-            root: factor(&v, met)?,
+            known: met.iter().map(|&row| mode.pinned.target(row)).collect(),
+            mean: open.iter().map(|&row| sweep.mean[row]).collect(),
+            root,
             at_mode: met.iter().map(|&row| at_mode[row]).collect(),
         })
     }
 
-    /// `t = mu + R x`, `R R' = V`.
+    /// How many rows that are met are not known exactly.
+    pub fn open(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// `t = mu + R x`, `R R' = V`, of the rows that are open; what is known of the others.
     pub fn draw(&self, normals: &[f64]) -> Vec<f64> {
-        let away = self.root.multiply(normals);
-        away.iter().zip(&self.mean).map(|(x, m)| m + x).collect()
+        let away = self.root.as_ref().map(|root| root.multiply(normals));
+        let away = away.unwrap_or_default();
+        let mut open = away.iter().zip(&self.mean).map(|(x, m)| m + x);
+        let one = |known: &Option<f64>| known.or_else(|| open.next()).unwrap_or(f64::NAN);
+        self.known.iter().map(one).collect()
     }
 
     /// `log N(t; mu, V)` of the draw of these normals, without the constant of its dimension.
     pub fn log_density(&self, normals: &[f64]) -> f64 {
-        -0.5 * (dot(normals, normals) + self.root.log_det())
+        let log_det = self.root.as_ref().map_or(0.0, Cholesky::log_det);
+        -0.5 * (dot(normals, normals) + log_det)
     }
 
     /// `J f` where the linearised rows see `t`.
