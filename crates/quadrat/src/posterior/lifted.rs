@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::component::Component;
 use super::draws::factor_with_jitter;
 use super::mixture::Posterior;
+use super::shared_out::{SharedOut, place};
 use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
@@ -160,7 +161,7 @@ impl Posterior {
     pub(crate) fn lifted_totals(
         &self,
         component: &Component,
-        lift: &Ready<'_>,
+        (lift, shared): (&Ready<'_>, Option<(&SharedOut, &Mat<f64>)>),
         (part, points, holding): (&Functionals, &Functionals, &[Option<Holding>]),
         link: Link,
     ) -> Vec<Option<Belief>> {
@@ -189,6 +190,10 @@ impl Posterior {
                     open: is_open.then_some(left),
                     draws: lift.weights(),
                     most: holding[row].as_ref().and_then(|h| most(lift, h, whole)),
+                    factors: shared.map(|(shared, factors)| {
+                        let owner = |atom| shared.owner(&place(part, atom));
+                        (atoms.clone().map(owner).collect(), factors)
+                    }),
                 };
                 let belief = match link {
                     Link::Exp => seen.of_exp(),
@@ -211,6 +216,8 @@ struct Seen<'a> {
     draws: &'a [f64],
     /// What it is at most in each draw, where rows hold it.
     most: Option<Vec<f64>>,
+    /// The row that shares out what lies at each node, and the factors of these in each draw.
+    factors: Option<(Vec<Option<usize>>, &'a Mat<f64>)>,
 }
 
 /// Upper bound, in each draw, of the average over a covered total of weight `whole`; none where the
@@ -226,6 +233,14 @@ fn most(lift: &Ready<'_>, holding: &Holding, whole: f64) -> Option<Vec<f64>> {
 }
 
 impl Seen<'_> {
+    /// By what a node is multiplied in a draw.
+    fn factor(&self, node: usize, draw: usize) -> f64 {
+        match &self.factors {
+            Some((owners, factors)) => owners[node].map_or(1.0, |row| factors[(row, draw)]),
+            None => 1.0,
+        }
+    }
+
     /// In closed form given each draw: with `R` what is left open and `e_i = p_i e^(f_i + R_ii /
     /// 2)` the sum has mean `sum_i e_i` and variance `sum_ij e_i e_j (e^(R_ij) - 1)`.
     ///
@@ -245,7 +260,9 @@ impl Seen<'_> {
             .open
             .as_ref()
             .map(|open| Mat::from_fn(n, n, |i, j| open[(i, j)].exp_m1()));
-        let log = |i: usize, draw: usize| self.shares[i].ln() + self.values[(i, draw)];
+        let log = |i: usize, draw: usize| {
+            self.shares[i].ln() + self.values[(i, draw)] + self.factor(i, draw).ln()
+        };
         let draws = 0..self.values.ncols();
         // Draws of no weight need not be numbers that matter.
         let heard = |draw: &usize| self.draws[*draw] > 0.0;
@@ -313,6 +330,13 @@ impl Seen<'_> {
             }
         }
         let one = |draw: usize| {
+            if self.factors.is_some() {
+                let values = values.col_as_slice(draw).iter().zip(self.shares);
+                let each = values.enumerate();
+                return each
+                    .map(|(i, (f, p))| p * self.factor(i, draw) * link.value(*f))
+                    .sum();
+            }
             let z = QuasiMean::new(link, self.shares, values.col_as_slice(draw));
             link.value(z.value)
         };

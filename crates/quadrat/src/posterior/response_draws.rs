@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::mixture::Posterior;
+use super::shared_out::{Place, place};
 use super::unions::unions;
 use crate::covariance::NodeRule;
 use crate::error::{FitError, InputError};
@@ -67,6 +68,8 @@ impl Posterior {
         let mut rows = Vec::with_capacity(at.len());
         let mut rule = None;
         let pooled = self.problem.drawn().pooled();
+        // Parts of rows that are known exactly add up to these.
+        let common = self.common_ends(at);
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         for row in 0..at.len() {
             let one = at.rows(&[row]);
@@ -79,7 +82,7 @@ impl Posterior {
                     let rule = rule.get_or_insert_with(|| self.finest_rule());
                     let one = unions.remove(&row).unwrap_or(one);
                     let one = match pooled {
-                        Some(pooled) => cut(one, &pooled.ends, rule),
+                        Some(pooled) => cut(one, common.as_ref().unwrap_or(&pooled.ends), rule),
                         None => one,
                     };
                     let demand = rule.demand(&one);
@@ -93,12 +96,41 @@ impl Posterior {
                 return Err(too_many(drawn.set.len(), row + 1).into());
             }
         }
+        let shared = match (&common, &rule) {
+            (Some(ends), Some(rule)) => self.shared_out([&drawn.points], ends, rule),
+            _ => None,
+        };
+        // Places, and the row that shares out what lies there.
+        let mut owner = vec![None; drawn.set.len()];
+        let mut of_rows = Vec::new();
+        if let Some(shared) = &shared {
+            of_rows = drawn.nodes(&shared.nodes)?;
+            if drawn.set.len() > MAX_DRAWN {
+                return Err(too_many(drawn.set.len(), at.len()).into());
+            }
+            owner.resize(drawn.set.len(), None);
+            for (key, &at) in &drawn.at {
+                owner[at] = shared.owner(key);
+            }
+        }
         let latent = self.sample(&drawn.set, draws, seed)?;
+        let factors = shared.map(|shared| {
+            shared.factors(draws, |node, draw, link| {
+                link.value(latent[(of_rows[node].0, draw)])
+            })
+        });
+        let factor = |i: usize, draw: usize| match (&factors, owner[i]) {
+            (Some(factors), Some(row)) => factors[(row, draw)],
+            _ => 1.0,
+        };
         Ok(Mat::from_fn(rows.len(), draws, |row, draw| {
             let (link, parts) = &rows[row];
             let column = latent.col_as_slice(draw);
-            let each = parts.iter().map(|&(i, w)| w * link.value(column[i]));
-            each.sum()
+            let value = |&(i, w): &(usize, f64)| match link {
+                Link::Identity => w * column[i],
+                _ => w * factor(i, draw) * link.value(column[i]),
+            };
+            parts.iter().map(value).sum()
         }))
     }
 
@@ -127,13 +159,16 @@ fn too_many(nodes: usize, rows: usize) -> InputError {
 /// What is drawn together, points once each.
 struct Drawn {
     set: Functionals,
-    at: HashMap<Vec<u64>, usize>,
+    /// Those that are points of what lies behind a link.
+    points: Functionals,
+    at: HashMap<Place, usize>,
 }
 
 impl Drawn {
     fn new(dims: &[String]) -> Self {
         Self {
             set: Functionals::new(dims.to_vec()),
+            points: Functionals::new(dims.to_vec()),
             at: HashMap::new(),
         }
     }
@@ -150,11 +185,12 @@ impl Drawn {
         let mut parts = Vec::with_capacity(one.atom_count());
         for atom in 0..one.atom_count() {
             let x: Vec<f64> = (0..one.dims().len()).map(|d| one.lower(d)[atom]).collect();
-            let key = x.iter().map(|v| (v + 0.0).to_bits()).collect();
+            let key = place(one, atom);
             let next = self.set.len();
             let at = *self.at.entry(key).or_insert(next);
             if at == next {
                 self.set.push_point(&x)?;
+                self.points.push_point(&x)?;
             }
             parts.push((at, one.weight()[atom]));
         }

@@ -12,6 +12,7 @@ use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
 use super::row_sums::Nodes;
 use super::row_sums::RowSums;
+use super::shared_out::SharedOut;
 use super::unions::unions;
 use super::within::{Holding, holding};
 use crate::error::{FitError, InputError};
@@ -107,8 +108,10 @@ impl Posterior {
         let pooled = self.problem.drawn().pooled();
         let held_by = pooled.filter(|_| self.components.iter().any(Component::has_draws));
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
+        let common = held_by.and_then(|_| self.common_ends(at));
+        let is_shared = common.is_some();
         let ends = match pooled {
-            Some(pooled) => Some(pooled.ends.clone()),
+            Some(pooled) => Some(common.unwrap_or_else(|| pooled.ends.clone())),
             None => RowSums::ends(self, link),
         };
         // Rows are resolved one by one: a country may lie beside its counties.
@@ -146,10 +149,16 @@ impl Posterior {
                 }
             }
         }
+        let shared = match (&ends, is_shared) {
+            (Some(ends), true) => {
+                self.shared_out(parts.iter().map(|part| &part.nodes), ends, &finest)
+            }
+            _ => None,
+        };
         let moments: Vec<(Vec<f64>, Vec<f64>)> = self
             .components
             .par_iter()
-            .map(|component| self.totals(component, &parts, link))
+            .map(|component| self.totals(component, (&parts, shared.as_ref()), link))
             .collect::<Result<_, FitError>>()?;
         Ok(Prediction::from_moments(self.weights(), &moments))
     }
@@ -167,13 +176,16 @@ impl Posterior {
     fn totals(
         &self,
         component: &Component,
-        parts: &[Part],
+        (parts, shared): (&[Part], Option<&SharedOut>),
         link: Link,
     ) -> Result<(Vec<f64>, Vec<f64>), FitError> {
         let (mut means, mut variances) = (Vec::new(), Vec::new());
         let factor = &component.conditioned.factor;
         let told = OnceCell::new();
         let lift = self.lift_of(component)?;
+        let shared = shared.zip(lift.as_ref());
+        let shared = shared.map(|(shared, lift)| (shared, shared.lifted(self, component, lift)));
+        let shared = shared.as_ref().map(|(shared, factors)| (*shared, factors));
         let rows = OnceCell::new();
         for Part {
             nodes: part,
@@ -184,7 +196,7 @@ impl Posterior {
             let points = part.atoms_as_points();
             let lifted = match &lift {
                 Some(lift) if count <= MAX_NODES => {
-                    self.lifted_totals(component, lift, (part, &points, holding), link)
+                    self.lifted_totals(component, (lift, shared), (part, &points, holding), link)
                 }
                 _ => vec![None; part.len()],
             };

@@ -22,6 +22,8 @@ pub(super) struct Curvature<'a> {
     slopes: &'a Slopes,
     /// `K J'`.
     columns: Mat<f64>,
+    /// Whether each row is known exactly.
+    known: Vec<bool>,
     /// Factor of `B` and `D`, with `R = D B^-1 D`; posterior variances of `z`; `log det(I + W C)`.
     pub sweep: Sweep<Scaled>,
 }
@@ -65,6 +67,7 @@ impl<'a> Curvature<'a> {
             k,
             slopes,
             columns,
+            known: precisions.iter().map(|w| w.is_infinite()).collect(),
             sweep,
         })
     }
@@ -90,6 +93,25 @@ impl<'a> Curvature<'a> {
         let back = self.slopes.scatter(self.pools, &self.pulled(right));
         let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r + b).collect();
         let x = matvec(self.k, &q);
+        (q, x)
+    }
+
+    /// The same; what of `right` lies along rows that are known exactly, and moves nothing, is taken
+    /// from it: beside a large part of it the digits of the rest would be lost.
+    fn solve_rest(&self, right: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut along = self.pulled(right);
+        let back = self.slopes.scatter(self.pools, &along);
+        let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r + b).collect();
+        let x = matvec(self.k, &q);
+        if self.known.contains(&true) {
+            let open = along
+                .iter_mut()
+                .zip(&self.known)
+                .filter(|(_, known)| !**known);
+            open.for_each(|(a, _)| *a = 0.0);
+            let known = self.slopes.scatter(self.pools, &along);
+            right.iter_mut().zip(&known).for_each(|(r, a)| *r += a);
+        }
         (q, x)
     }
 
@@ -137,7 +159,7 @@ impl<'a> Curvature<'a> {
         };
         let mut residual = right.to_vec();
         let (mut q, mut x) = (vec![0.0; n], vec![0.0; n]);
-        let (mut step_q, mut step_x) = self.solve(&residual);
+        let (mut step_q, mut step_x) = self.solve_rest(&mut residual);
         let mut size = dot(&residual, &step_x);
         let enough = tolerance * tolerance * size;
         let mut is_whole = true;
@@ -161,7 +183,7 @@ impl<'a> Curvature<'a> {
                 x[i] += length * step_x[i];
                 residual[i] -= length * image[i];
             }
-            let (next_q, next_x) = self.solve(&residual);
+            let (next_q, next_x) = self.solve_rest(&mut residual);
             let next = dot(&residual, &next_x);
             let keep = next / size;
             for i in 0..n {
