@@ -116,7 +116,10 @@ pub fn share_a_function(
                 "`{}` beside `{}`: the link between the latent function and its mean",
                 name.value, linked.likelihood.name.value
             ),
-            "write two studies, or give the counts a `gaussian` likelihood with known variance",
+            match matches!(linked.likelihood.reports, Reports::Gaussian { .. }) {
+                true => "a function has one link: give both tables the same one, or write two studies",
+                false => "write two studies, or give the counts a `gaussian` likelihood with known variance",
+            },
         );
         return false;
     }
@@ -144,7 +147,15 @@ pub fn share_a_function(
 /// Refuses a link that a table cannot have; whether it can.
 fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
     let kind = &table.likelihood.name.value;
+    let is_amount = matches!(table.likelihood.reports, Reports::Gaussian { .. });
     let (message, remedy) = match link.value {
+        Link::Identity | Link::Square if is_amount => (
+            format!(
+                "`link = \"{}\"` cannot be used with `{kind}`",
+                link.value.name()
+            ),
+            "leave `link` out where values may be negative; use `exp`, or `softplus`, where not",
+        ),
         Link::Identity => (
             format!("`link = \"identity\"` would let the mean of `{kind}` become negative"),
             "leave `link` out for `exp`, or use `softplus` or `square`",
@@ -199,6 +210,6 @@ fn own_or_none(check: &Check<'_>, link: Link, span: &std::ops::Range<usize>, obs
     check.later(
         span,
         &format!("`link = \"{link}\"` with `{kind}`"),
-        "leave it out; for values that are positive and multiply, take their logarithms as the values",
+        "leave it out; for amounts that are positive write it in the table: `gaussian = { .., link = \"exp\" }`",
     );
 }

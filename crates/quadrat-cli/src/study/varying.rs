@@ -115,6 +115,7 @@ pub fn is_of(what: Varying, table: &Observe) -> bool {
     let likelihood = &table.likelihood;
     let learned = likelihood.noise.as_ref().is_some_and(|noise| noise.learned);
     match (what, &likelihood.reports) {
+        (Varying::Noise, Reports::Gaussian { .. }) if likelihood.link.is_some() => false,
         (
             Varying::Noise,
             Reports::Gaussian { .. }

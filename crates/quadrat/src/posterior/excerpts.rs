@@ -159,7 +159,8 @@ impl Posterior {
                 let halves = halves(&nodes, row);
                 let points = halves.atoms_as_points();
                 let held = vec![None; halves.len()];
-                let drawn = self.lifted_totals(component, &lift, (&halves, &points, &held), link);
+                let drawn =
+                    self.lifted_totals(component, (&lift, None), (&halves, &points, &held), link);
                 let believed = Believed::new(self, component, &halves);
                 for (half, drawn) in drawn.into_iter().enumerate() {
                     if let Some(drawn) = drawn {

@@ -158,7 +158,7 @@ impl Posterior {
     /// * `part` - rows of weighted points
     /// * `points` - these points, one a row
     /// * `holding` - the observed rows that hold each row
-    pub(crate) fn lifted_totals(
+    pub(super) fn lifted_totals(
         &self,
         component: &Component,
         (lift, shared): (&Ready<'_>, Option<(&SharedOut, &Mat<f64>)>),

@@ -31,7 +31,7 @@ pub(super) fn reported(
         | Reports::Interval(_)
         | Reports::Censored { .. }
         | Reports::Truncated { .. }
-        | Reports::Ordinal { .. } => values::reported(cells, says, problems),
+        | Reports::Ordinal { .. } => values::reported(cells, says, link, problems),
         Reports::Positive { margin, sd } => {
             Some(Positive::new(cells.rows(), *margin, sd.unwrap_or(1.0)).map(Into::into))
         }

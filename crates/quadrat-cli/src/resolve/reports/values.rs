@@ -5,21 +5,45 @@ use quadrat::likelihood::{
     Censored, Degrees, Gaussian, Interval, Laplace, Likelihood as Reported, Noise, Ordinal, Side,
     StudentT, Thresholds, Truncated,
 };
+use quadrat::link::Link;
 
 use super::cells::{Cells, Values};
 use crate::diagnostic::Problems;
 use crate::study::fields::Spanned;
 use crate::study::likelihood::{Ends, Likelihood, Limits, MOST_RANKS, Reports};
 
+/// Refuses amounts that are known exactly and not above zero, which nothing behind a link is.
+fn some_amount(cells: &Cells<'_>, values: &Values, noise: &Noise, problems: &mut Problems) {
+    let Noise::Known(known) = noise else {
+        return;
+    };
+    cells.refuse(problems, values, |row| {
+        let value = values.lower[row];
+        (known[row] == 0.0 && value <= 0.0).then(|| {
+            let fact = format!(
+                "the value is {value}, known exactly; behind a `link` it must be above zero"
+            );
+            (
+                fact,
+                "give the row a `variance`, delete it, or add it to a neighbour in a wider row",
+            )
+        })
+    });
+}
+
 type Made = Option<Result<Reported, InputError>>;
 
 /// The likelihood; `None` when a column could not be had.
-pub fn reported(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -> Made {
+pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut Problems) -> Made {
     let noise = super::noise(cells, says, problems);
     match &says.reports {
         Reports::Gaussian { value } => {
-            let values = cells.column(value)?.lower;
-            Some(Gaussian::new(values, noise?).map(Into::into))
+            let (values, noise) = (cells.column(value)?, noise?);
+            if says.link.is_some() {
+                some_amount(cells, &values, &noise, problems);
+            }
+            let made = Gaussian::new(values.lower, noise);
+            Some(made.and_then(|made| made.behind(link)).map(Into::into))
         }
         Reports::Laplace { value, scale } => {
             let (values, scale) = (cells.column(value)?.lower, cells.given(scale)?);

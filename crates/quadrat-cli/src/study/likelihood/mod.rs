@@ -25,7 +25,7 @@ pub struct Likelihood {
     pub noise: Option<Noise>,
     /// What the columns hold.
     pub reports: Reports,
-    /// A link of counts or waiting times that is not that of the study.
+    /// A link of counts or waiting times that is not that of the study, or one of amounts.
     pub link: Option<Spanned<Link>>,
     /// The preset, if one does, that takes what was recorded for exact, whatever is censored.
     pub ignores_limits: Option<&'static str>,
@@ -227,7 +227,7 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         _ => None,
     };
     let link = match name.value.as_str() {
-        "poisson" | "negative_binomial" | "exponential" => link::read(&own),
+        "poisson" | "negative_binomial" | "exponential" | "gaussian" => link::read(&own),
         _ => None,
     };
     Some(Likelihood {
@@ -306,6 +306,7 @@ impl Likelihood {
     pub fn scale(&self) -> Scale {
         match self.reports {
             Reports::Counts { .. } | Reports::Exponential { .. } => Scale::Linked,
+            Reports::Gaussian { .. } if self.link.is_some() => Scale::Linked,
             Reports::Bernoulli { .. } | Reports::Binomial { .. } => Scale::Probability,
             _ => Scale::Linear,
         }
@@ -340,7 +341,7 @@ impl Likelihood {
     /// Whether exact inference can take it.
     pub fn is_gaussian(&self) -> bool {
         match self.reports {
-            Reports::Gaussian { .. } => true,
+            Reports::Gaussian { .. } => self.link.is_none(),
             Reports::Censored { .. } => self.ignores_limits.is_some(),
             _ => false,
         }

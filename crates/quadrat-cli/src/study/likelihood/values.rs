@@ -25,7 +25,7 @@ fn value(section: &Section<'_>) -> Option<Spanned<String>> {
 }
 
 pub(super) fn gaussian(section: &Section<'_>) -> Option<Reports> {
-    section.keys(&["value", "variance", "sd", "extra"], &[]);
+    section.keys(&["value", "variance", "sd", "extra", "link"], &[]);
     value(section).map(|value| Reports::Gaussian { value })
 }
 
