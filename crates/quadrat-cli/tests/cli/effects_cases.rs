@@ -94,7 +94,6 @@ const KEYS: &[(&str, Case)] = &[
     ("mean", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = 3")),
     ("mean zero", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = \"zero\"")),
     ("mean that is a line", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nmean = \"linear(t)\"")),
-    ("link of values", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nlink = \"exp\"")),
     ("link of counts", (BOXES, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nlink = \"softplus\"")),
     ("truncate", (POINTS, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nnon_negative = \"truncate\"")),
     ("truncate counts", (BOXES, "kernel = \"se(t)\"", "kernel = \"se(t)\"\nnon_negative = \"truncate\"")),
@@ -139,6 +138,7 @@ const KEYS: &[(&str, Case)] = &[
     ("exposure", (POINTS, VALUES, "poisson = { count = \"n\", exposure = 10 }")),
     ("dispersion", (POINTS, VALUES, "negative_binomial = { count = \"n\", dispersion = 0.5 }")),
     ("link of a table", (POINTS, VALUES, "poisson = { count = \"n\", link = \"softplus\" }")),
+    ("link of values", (POINTS, VALUES, "gaussian = { value = \"w\", link = \"exp\" }")),
     ("positive values", (POINTS, VALUES, "gamma = { value = \"w\" }")),
     ("waiting times", (POINTS, VALUES, "exponential = { value = \"w\" }")),
     // [[predict]].
@@ -269,6 +269,7 @@ const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("lower count of negative_binomial", POINTS, VALUES, "negative_binomial = { lower = \"n\", upper = \"most\" }", "negative_binomial = { lower = \"w\", upper = \"most\" }"),
     ("upper count of negative_binomial", POINTS, VALUES, "negative_binomial = { lower = \"n\", upper = \"most\" }", "negative_binomial = { lower = \"n\", upper = 40 }"),
     ("exposure of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", exposure = \"w\" }"),
+    ("link of gaussian", POINTS, VALUES, "gaussian = { value = \"w\" }", "gaussian = { value = \"w\", link = \"exp\" }"),
     ("link of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", link = \"square\" }"),
     ("shape", POINTS, VALUES, "gamma = { value = \"w\" }", "gamma = { value = \"w\", shape = 2 }"),
     ("link of waiting times", POINTS, VALUES, "exponential = { value = \"w\" }", "exponential = { value = \"w\", link = \"softplus\" }"),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod amounts;
 mod answers;
 mod behind;
 mod behind_alone;
