@@ -24,6 +24,8 @@ use crate::support::Functionals;
 /// What a draw leaves open of a place is nothing below this part of its prior variance: the prior
 /// is factorised no more accurately.
 const NOTHING: f64 = 1e-6;
+/// Sums that are known exceed what holds them by no more than this.
+const ROUNDING: f64 = 1e-12;
 /// Above this variance of what is left open, the means of sums after `exp` are no numbers.
 const LARGE: f64 = 200.0;
 /// Added to the diagonal of what is left open, relative to it, until it can be factorised: that may
@@ -291,10 +293,12 @@ impl Seen<'_> {
             };
             if let Some(most) = &self.most {
                 let most = exp(most[draw].ln());
-                if sum.is_nan() || sum > most {
+                // What makes up all of it exceeds it by rounding.
+                if sum.is_nan() || sum > most * (1.0 + ROUNDING) {
                     let shared: f64 = (0..n).map(|i| exp(log(i, draw))).sum();
-                    sum = shared.min(most);
+                    sum = shared;
                 }
+                sum = sum.min(most);
                 // The smaller one also of what is no number.
                 own = own.min(sum * (most - sum));
             }

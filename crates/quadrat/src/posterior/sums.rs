@@ -100,6 +100,11 @@ impl Posterior {
                     continue;
                 }
                 let own_row = row - all.start;
+                let exact = block.likelihood.gaussian(&own, own_row);
+                if exact.is_some_and(|(_, variance)| variance == 0.0) {
+                    // Every draw meets it.
+                    continue;
+                }
                 let precision = -block.likelihood.log_density(&own, own_row, mean).second;
                 let excess = sd * precision.max(0.0).sqrt();
                 if !observed.is_point(row) && excess > limit {
