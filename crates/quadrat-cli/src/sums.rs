@@ -227,7 +227,7 @@ fn way(posterior: &Posterior, places: &Places) -> &'static str {
             "if these are counts of events, `poisson = { count = .. }` in place of `gaussian` keeps the rate behind them above zero, and its totals are known as counts tell a rate, to about the root of the count"
         }
         false => {
-            "for what is no count, or has noise of a known size, nothing here keeps both: without `non_negative` parts add up to their total, with it they are not negative"
+            "for amounts that are no counts `gaussian = { .., link = \"exp\" }` keeps both: parts are above zero and add up to their total"
         }
     }
 }

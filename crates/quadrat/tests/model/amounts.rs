@@ -60,13 +60,17 @@ fn every_draw_meets_every_exact_row_and_parts_add_up() {
             let column: Vec<f64> = (0..24).map(|row| draws[(row, draw)]).collect();
             assert!(column.iter().all(|x| *x > 0.0), "{link}: {column:?}");
             // Sums of some ten numbers, each to rounding.
-            assert!(off(&RAIN, &column) < 1e-9, "{link}: {}", off(&RAIN, &column));
+            assert!(
+                off(&RAIN, &column) < 1e-9,
+                "{link}: {}",
+                off(&RAIN, &column)
+            );
         }
         let years = posterior.predict(&cells(6, 1), Scale::Response).unwrap();
         for (row, (mean, sd)) in years.mean().iter().zip(years.sd()).enumerate() {
             let y = RAIN[row];
             assert!((mean / y - 1.0).abs() < 1e-9, "{link} {row}: {mean}");
-            assert!(sd < 1e-6 * y, "{link} {row}: {sd}");
+            assert!(*sd < 1e-6 * y, "{link} {row}: {sd}");
         }
         let parts = posterior.predict(&quarters, Scale::Response).unwrap();
         // Means are those of a distribution with the moments of the draws, to its root finding.
@@ -243,7 +247,10 @@ fn parts_of_simulated_rain_are_inside_their_intervals() {
 fn what_cannot_be_is_refused() {
     let zero = Gaussian::new(vec![3.0, 0.0], Noise::Known(vec![0.0, 0.0])).unwrap();
     let told = zero.behind(Link::Exp).unwrap_err().to_string();
-    assert!(told.contains("more than zero where it has no noise"), "{told}");
+    assert!(
+        told.contains("more than zero where it has no noise"),
+        "{told}"
+    );
     let noisy = Gaussian::new(vec![3.0, -1.0], Noise::Learned).unwrap();
     assert!(noisy.clone().behind(Link::Exp).is_ok());
     for link in [Link::Square, Link::Logit] {
@@ -255,5 +262,8 @@ fn what_cannot_be_is_refused() {
     let values = Observations::gaussian(cells(2, 1), vec![1.0, 2.0], Noise::Learned).unwrap();
     let told = model(exact(&RAIN, Link::Exp)).observe(values).fit(&map());
     let told = told.unwrap_err().to_string();
-    assert!(told.contains("beside values of the same function"), "{told}");
+    assert!(
+        told.contains("beside values of the same function"),
+        "{told}"
+    );
 }
