@@ -22,7 +22,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::lift::Lift;
-use super::mode::{Draws, Mode, PooledOptions, find_mode};
+use super::mode::{Mode, find_mode};
+use super::options::{Draws, PooledOptions};
 use super::pools::{Pools, Slopes};
 use super::second_order::{SecondOrder, excess};
 use super::total::{Total, total};

@@ -50,6 +50,7 @@ mod curvature;
 mod expected;
 mod lift;
 mod mode;
+mod options;
 mod other_sums;
 mod pinned;
 #[cfg(test)]
@@ -68,7 +69,8 @@ mod totals;
 pub(crate) use expected::draw_pooled_from;
 pub use expected::{condition_pooled, draw_pooled};
 pub use lift::{Lift, Ready};
-pub use mode::{Draws, Mode, PooledOptions, find_mode};
+pub use mode::{Mode, find_mode};
+pub use options::{Draws, PooledOptions};
 pub(crate) use other_sums::{OtherSums, Seen};
 pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
