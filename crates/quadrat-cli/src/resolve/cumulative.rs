@@ -11,9 +11,8 @@ use crate::numbers::count;
 use crate::places::{Along, Places};
 use crate::study::cumulative::{Cumulative, Falls, reading_errors};
 use crate::study::fields::{Check, Spanned};
-use crate::study::likelihood::{Given, Reports};
+use crate::study::likelihood::{Given, Likelihood, Reports};
 use crate::study::support::{Extent, Support};
-use crate::study::{Observe, Output};
 use crate::table::Table;
 use steps::{Steps, Taken};
 
@@ -23,6 +22,11 @@ const SHOWN_ROWS: usize = 20;
 /// What was read of a table whose rows tell running totals; it becomes that of the increments.
 pub(super) struct Totals<'a> {
     pub table: &'a Table,
+    /// Where its rows looked, and what they reported.
+    pub support: &'a Support,
+    pub likelihood: &'a Likelihood,
+    /// The column that names the output of each row, where there is one.
+    pub output: Option<&'a Spanned<String>>,
     /// Points and edges of all dimensions, in order.
     pub coordinates: &'a mut [Vec<f64>],
     /// The region of each row, where there are some.
@@ -49,11 +53,11 @@ fn first_edge(support: &Support, along: &str) -> usize {
 
 /// The known variances of readings, from the columns of the likelihood or the same for all.
 pub(super) fn variances(
-    observe: &Observe,
+    likelihood: &Likelihood,
     (named, cells): (&[&Spanned<String>], &[Vec<(f64, f64)>]),
 ) -> Option<Vec<f64>> {
     let rows = cells.first()?.len();
-    match reading_errors(&observe.likelihood)? {
+    match reading_errors(likelihood)? {
         Given::Number(number) => Some(vec![number.value; rows]),
         Given::Column(name) => {
             let at = named.iter().position(|known| known.span == name.span)?;
@@ -63,8 +67,8 @@ pub(super) fn variances(
 }
 
 /// Names the two ends of the time between readings, which stand in one column.
-pub(super) fn headers(observe: &Observe, places: &mut Places) {
-    let Some(says) = observe.cumulative.as_ref().filter(|c| c.are_readings) else {
+pub(super) fn headers(says: Option<&Cumulative>, places: &mut Places) {
+    let Some(says) = says.filter(|says| says.are_readings) else {
         return;
     };
     let dims = places.dims.iter_mut();
@@ -105,15 +109,15 @@ pub(super) struct Increments {
 /// Makes increments of running totals. Nothing where that was refused.
 pub(super) fn apart(
     check: &Check<'_>,
-    (observe, says): (&Observe, &Cumulative),
+    says: &Cumulative,
     totals: Totals<'_>,
     problems: &mut Problems,
     warnings: &mut Vec<String>,
 ) -> Option<Increments> {
     let table = totals.table;
-    let at = first_edge(&observe.support, &says.along);
-    exact_counts(observe, &totals, problems);
-    let groups = groups(check, (observe, says), &totals, at)?;
+    let at = first_edge(totals.support, &says.along);
+    exact_counts(&totals, problems);
+    let groups = groups(check, says, &totals, at)?;
     let (before, own) = totals.coordinates.split_at_mut(at);
     let [first, second, ..] = own else {
         return None;
@@ -176,8 +180,8 @@ fn ends(first: &[f64], second: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
 }
 
 /// Refuses counts that are no whole numbers, or told as ranges: differences would hide it.
-fn exact_counts(observe: &Observe, totals: &Totals<'_>, problems: &mut Problems) {
-    if !matches!(observe.likelihood.reports, Reports::Counts { .. }) {
+fn exact_counts(totals: &Totals<'_>, problems: &mut Problems) {
+    if !matches!(totals.likelihood.reports, Reports::Counts { .. }) {
         return;
     }
     let (cells, at) = (&totals.values.0, totals.values.1);
@@ -208,14 +212,12 @@ fn exact_counts(observe: &Observe, totals: &Totals<'_>, problems: &mut Problems)
 /// and in the columns of `by`.
 fn groups(
     check: &Check<'_>,
-    (observe, says): (&Observe, &Cumulative),
+    says: &Cumulative,
     totals: &Totals<'_>,
     at: usize,
 ) -> Option<Vec<Vec<usize>>> {
     let mut names = says.by.clone();
-    if let Output::Column(name) = &observe.output {
-        names.push(name.clone());
-    }
+    names.extend(totals.output.cloned());
     let texts = columns(check, totals.table, &names, &[])?;
     let others = || {
         let all = totals.coordinates.iter().enumerate();

@@ -42,7 +42,7 @@ use crate::prediction_csv;
 use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::Support;
-use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, link};
+use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
 pub use amounts::{amounts_suit, with_table, without_table};
 use apart::names_apart;
 pub use behind::RowsAsked;
@@ -252,7 +252,7 @@ fn links_of_columns(check: &Check<'_>, study: &Study, tables: &[Observed], outpu
         let is_named = |table: &&Observe| matches!(table.output, Output::Named(_));
         // Those that are named have been looked at before any table was read.
         if !own.iter().all(is_named)
-            && !link::share_a_function(check, study.latent.link.as_ref(), &own)
+            && !links::share_a_function(check, study.latent.link.as_ref(), &own)
         {
             return;
         }

@@ -120,24 +120,21 @@ pub(super) fn observed(
             let named = told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
             let totals = cumulative::Totals {
                 table: &table,
+                support: &observe.support,
+                likelihood: &observe.likelihood,
+                output: observe.output.column(),
                 coordinates: &mut coordinates,
                 regions: shapes.as_ref().map(|shapes| shapes.of_row.as_slice()),
-                variances: cumulative::variances(observe, (&named, &told_cells)),
+                variances: cumulative::variances(&observe.likelihood, (&named, &told_cells)),
                 values: (told_cells.first_mut()?, found[along.len()]),
             };
-            let of = (observe, says);
-            Some(cumulative::apart(
-                check,
-                of,
-                totals,
-                &mut problems,
-                warnings,
-            )?)
+            let apart = cumulative::apart(check, says, totals, &mut problems, warnings);
+            Some(apart?)
         }
     };
     let geographic = files.geographic.clone();
     let mut places = Places::from_columns(&observe.support, coordinates, shapes, geographic);
-    cumulative::headers(observe, &mut places);
+    cumulative::headers(observe.cumulative.as_ref(), &mut places);
     only_degrees(&table, &shown_in, &places, &mut problems);
     no_zero_width(&table, &shown_in, &places, &mut problems);
     let columns =
@@ -158,34 +155,22 @@ pub(super) fn observed(
     let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
     let column = found.get(along.len()).copied().unwrap_or(0);
     let table = Arc::new(table);
-    let mut parts = Vec::with_capacity(outputs.len());
-    for (output, rows) in outputs {
-        let Some(likelihood) = &likelihood else {
-            break;
-        };
-        let part = Observed {
-            table: Arc::clone(&table),
-            places: places.clone(),
-            likelihood: likelihood.clone(),
-            says: observe.likelihood.clone(),
-            share_noise: observe.share_noise.is_some(),
-            kept: Vec::new(),
-            times: times.clone(),
-            are_increments: increments.is_some(),
-            of,
-            spare: increments.iter().filter_map(|all| all.of.clone()).collect(),
-            once: None,
-        };
-        let part = of_output(check, observe, part, (output, rows))?;
-        let Some(part) = cumulative::kept(part, increments.as_ref())? else {
-            continue;
-        };
-        let part = of_some_size(check, observe, part, warnings)?;
-        let Some(part) = seen(part)? else {
-            continue;
-        };
-        parts.push(distinct(part, column, &mut problems, warnings)?);
-    }
+    let whole = Whole {
+        table,
+        places,
+        likelihood,
+        times,
+        increments,
+        column,
+    };
+    let parts = parts(
+        check,
+        (of, observe),
+        &whole,
+        outputs,
+        &mut problems,
+        warnings,
+    )?;
     if problems.0.is_empty() {
         if let (Some(given), true) = (&observe.times, parts.is_empty()) {
             let message = "no row was seen: `times` is 0 in all of them";
@@ -196,6 +181,61 @@ pub(super) fn observed(
     }
     check.extend(problems);
     None
+}
+
+/// A table whose rows of all outputs were read.
+struct Whole {
+    table: Arc<Table>,
+    places: Places,
+    likelihood: Option<Reported>,
+    times: Option<Vec<f64>>,
+    increments: Option<cumulative::Increments>,
+    /// The first column of what was reported.
+    column: usize,
+}
+
+/// The rows of every output; nothing where some were refused.
+fn parts(
+    check: &Check<'_>,
+    (of, observe): (usize, &Observe),
+    whole: &Whole,
+    outputs: Vec<RowsOf>,
+    problems: &mut Problems,
+    warnings: &mut Vec<String>,
+) -> Option<Vec<Observed>> {
+    let mut parts = Vec::with_capacity(outputs.len());
+    for (output, rows) in outputs {
+        let Some(likelihood) = &whole.likelihood else {
+            break;
+        };
+        let increments = whole.increments.as_ref();
+        let part = Observed {
+            table: Arc::clone(&whole.table),
+            places: whole.places.clone(),
+            likelihood: likelihood.clone(),
+            says: observe.likelihood.clone(),
+            share_noise: observe.share_noise.is_some(),
+            kept: Vec::new(),
+            times: whole.times.clone(),
+            are_increments: increments.is_some(),
+            of,
+            spare: increments
+                .and_then(|all| all.of.clone())
+                .into_iter()
+                .collect(),
+            once: None,
+        };
+        let part = of_output(check, observe, part, (output, rows))?;
+        let Some(part) = cumulative::kept(part, increments)? else {
+            continue;
+        };
+        let part = of_some_size(check, observe, part, warnings)?;
+        let Some(part) = seen(part)? else {
+            continue;
+        };
+        parts.push(distinct(part, whole.column, problems, warnings)?);
+    }
+    Some(parts)
 }
 
 /// What to say of the rows of a table.

@@ -6,7 +6,8 @@ pub mod cumulative;
 pub mod density;
 pub mod fields;
 pub mod likelihood;
-pub mod link;
+mod link;
+pub mod links;
 pub mod map_kernel;
 mod names;
 mod non_negative;
@@ -280,7 +281,7 @@ fn together(
         );
     }
     if let Some(latent) = latent {
-        link::suits(check, latent.link.as_ref(), observe);
+        links::suits(check, latent.link.as_ref(), observe);
         non_negative::suits(check, latent, observe, predict, inference);
     }
     if let Some(table) = observe.first()
@@ -297,7 +298,7 @@ fn together(
 impl Study {
     /// The link of a table.
     pub fn link_of(&self, table: &Observe) -> Link {
-        link::of(self.latent.link.as_ref(), table)
+        links::of(self.latent.link.as_ref(), table)
     }
 
     /// The function that is the noise variance or dispersion of the rows of a likelihood, if there

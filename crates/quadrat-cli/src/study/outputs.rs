@@ -17,6 +17,16 @@ pub enum Output {
     Column(Spanned<String>),
 }
 
+impl Output {
+    /// The column that names the output of each row.
+    pub fn column(&self) -> Option<&Spanned<String>> {
+        match self {
+            Self::Column(name) => Some(name),
+            Self::Only | Self::Named(_) => None,
+        }
+    }
+}
+
 /// How outputs share latent processes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coregionalization {

@@ -198,6 +198,27 @@ const NOISE_OF_ROWS: InputError = InputError::Unavailable {
     remedy: "its variances were given row by row; give the variance of a new one",
 };
 
+/// Refuses kinds whose information is not known.
+fn informative(
+    posterior: &Posterior,
+    table: usize,
+    likelihood: &Likelihood,
+) -> Result<(), InputError> {
+    if posterior.varies(table) {
+        return Err(InputError::Unavailable {
+            what: "the information of rows whose noise or dispersion is a function",
+            remedy: "choose by a fit with one number in its place",
+        });
+    }
+    match likelihood {
+        Likelihood::Gaussian(rows) if !rows.is_linear() => Err(InputError::Unavailable {
+            what: "a choice among values behind a link",
+            remedy: "take their logarithms as the values, or choose among kinds that report the function",
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// What a new row would report, at the hyperparameters of a belief.
 fn report(
     posterior: &Posterior,
@@ -206,12 +227,7 @@ fn report(
 ) -> Result<Report, InputError> {
     let table = offer.table;
     let likelihood = posterior.instrument(table).ok_or(InputError::Empty)?;
-    if posterior.varies(table) {
-        return Err(InputError::Unavailable {
-            what: "the information of rows whose noise or dispersion is a function",
-            remedy: "choose by a fit with one number in its place",
-        });
-    }
+    informative(posterior, table, likelihood)?;
     let amount = match offer.amount {
         Some(amount) if !(amount > 0.0 && amount.is_finite()) => {
             return Err(InputError::Range {
@@ -250,10 +266,6 @@ fn report(
         return Ok(Report::Bins(Bins { width, noise }));
     }
     match likelihood {
-        Likelihood::Gaussian(rows) if !rows.is_linear() => Err(InputError::Unavailable {
-            what: "a choice among values behind a link",
-            remedy: "take their logarithms as the values, or choose among kinds that report the function",
-        }),
         Likelihood::Gaussian(_) => Ok(Report::Value(Value { noise: noise()? })),
         Likelihood::Interval(rows) => Ok(Report::Bins(Bins {
             width: match amount {

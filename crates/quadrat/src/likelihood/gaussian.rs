@@ -20,21 +20,10 @@ use crate::special::elementary;
 pub struct Gaussian {
     values: Vec<f64>,
     noise: Noise,
-    #[serde(default = "identity", skip_serializing_if = "is_identity")]
     link: Link,
     /// Total weights of the supports of rows behind a link; empty: of one.
     #[serde(skip)]
     sizes: Vec<f64>,
-}
-
-fn identity() -> Link {
-    Link::Identity
-}
-
-// Serde hands over a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_identity(link: &Link) -> bool {
-    *link == Link::Identity
 }
 
 impl Gaussian {

@@ -31,7 +31,7 @@ use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads; it rises with every change of what is
 /// below.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::component::Component;
 use super::draws::factor_with_jitter;
 use super::mixture::Posterior;
-use super::shared_out::{SharedOut, place};
+use super::shared_out::{NOTHING, SharedOut, place};
 use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
@@ -21,9 +21,6 @@ use crate::problem::mean::MeanPrior;
 use crate::special::elementary;
 use crate::support::Functionals;
 
-/// What a draw leaves open of a place is nothing below this part of its prior variance: the prior
-/// is factorised no more accurately.
-const NOTHING: f64 = 1e-6;
 /// Sums that are known exceed what holds them by no more than this.
 const ROUNDING: f64 = 1e-12;
 /// Above this variance of what is left open, the means of sums after `exp` are no numbers.
@@ -185,7 +182,10 @@ impl Posterior {
                     .kernel_covariance(theta, &points.rows(&own));
                 let w = whitened.as_ref().subcols(atoms.start, atoms.len());
                 let left = &before - gemm(w.transpose(), w);
-                let is_open = (0..own.len()).any(|i| left[(i, i)] > NOTHING * before[(i, i)]);
+                // Factors behind `exp` are of all that is left open, however little it is.
+                let is_shared = shared.is_some() && link == Link::Exp;
+                let is_open =
+                    is_shared || (0..own.len()).any(|i| left[(i, i)] > NOTHING * before[(i, i)]);
                 let seen = Seen {
                     shares: &shares,
                     values: values.as_ref().subrows(atoms.start, atoms.len()),

@@ -96,8 +96,8 @@ impl<'a> Curvature<'a> {
         (q, x)
     }
 
-    /// The same; what of `right` lies along rows that are known exactly, and moves nothing, is taken
-    /// from it: beside a large part of it the digits of the rest would be lost.
+    /// The same; what of `right` lies along rows that are known exactly, and moves nothing, is
+    /// taken from it: beside a large part of it the digits of the rest would be lost.
     fn solve_rest(&self, right: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
         let mut along = self.pulled(right);
         let back = self.slopes.scatter(self.pools, &along);

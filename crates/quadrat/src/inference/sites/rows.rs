@@ -81,7 +81,8 @@ impl<'a> Rows<'a> {
     pub fn gaussian_rest(&self) -> f64 {
         let one = |row: usize| {
             let (likelihood, own, at) = self.at(row);
-            let is_gaussian = likelihood.gaussian(own, at).is_some() && self.second(row).is_none();
+            // With a second latent value the noise is none of its own.
+            let is_gaussian = self.second(row).is_none() && likelihood.gaussian(own, at).is_some();
             match is_gaussian {
                 true => likelihood.gaussian_rest(at),
                 false => 0.0,
