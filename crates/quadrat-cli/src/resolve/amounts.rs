@@ -2,8 +2,8 @@
 
 use quadrat::likelihood::Likelihood;
 
+use super::columns::find;
 use super::files::Files;
-use super::read::find;
 use super::{Asked, Observed, labels, reporting};
 use crate::diagnostic::{Problem, Problems, Remedy};
 use crate::numbers::exact;

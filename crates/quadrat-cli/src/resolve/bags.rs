@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::columns::find;
 use super::degrees::degrees;
 use super::files::Files;
 use super::fill::fill;
 use super::join::{Joined, canonical, join, unused};
-use super::read::find;
 use super::rows::no_giants;
 use crate::diagnostic::{Problem, Problems, shown};
 use crate::shapes::{Bags, Kind, Points, Shapes};

@@ -1,6 +1,6 @@
 //! `keep` in `[[predict]]`: columns of the table asked that stand in the answer too.
 
-use super::read::find;
+use super::columns::find;
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
 use crate::table::Table;

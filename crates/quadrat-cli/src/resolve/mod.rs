@@ -7,6 +7,7 @@ mod bags;
 mod behind;
 mod choose;
 mod clashes;
+mod columns;
 mod constant;
 mod cover;
 mod cumulative;

@@ -7,6 +7,7 @@ use quadrat::link::Link;
 
 use super::Observed;
 use super::bags::bags;
+use super::columns::{find, read_cells};
 use super::cumulative;
 use super::files::Files;
 use super::join::{canonical, repeated};
@@ -46,22 +47,6 @@ pub fn shapes(
     }
 }
 
-/// Positions of columns.
-pub(super) fn find(
-    check: &Check<'_>,
-    table: &Table,
-    names: &[&Spanned<String>],
-) -> Option<Vec<usize>> {
-    let mut found = Vec::new();
-    for name in names {
-        match table.find(&name.value) {
-            Ok(at) => found.push(at),
-            Err(problem) => check.add(problem.at(check.source.place(&name.span))),
-        }
-    }
-    (found.len() == names.len()).then_some(found)
-}
-
 /// Refuses rows of which no column says anything.
 fn no_column(check: &Check<'_>, support: &Support) {
     let message = "no column says where these rows look: all edges of the `box` are numbers";
@@ -81,13 +66,9 @@ pub(super) fn observed(
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
     let slots = Slots::of(&observe.support);
     let along = slots.columns();
-    let is_once = along.is_empty() && !matches!(observe.output, Output::Column(_));
+    let is_once = along.is_empty() && observe.output.column().is_none();
     if let (Some(Some(shapes)), true) = (&shapes, is_once) {
-        let noun = match observe.support.shape {
-            Some(Shape::Bag(_)) => "bag",
-            _ => "region",
-        };
-        repeated(files, &shapes.keys, &shapes.of_row, noun, table.name());
+        once_each(files, observe, shapes, &table);
     }
     let mut told = observe.likelihood.columns();
     let often = observe.times.as_ref().and_then(Given::column);
@@ -100,14 +81,7 @@ pub(super) fn observed(
     let wanted: Vec<&Spanned<String>> = all().map(|(name, _)| *name).collect();
     let found = find(check, &table, &wanted)?;
     let mut read = read_cells(check, &table, &found, all().map(|(_, reading)| *reading))?;
-    let mut problems = Problems::default();
-    for (&at, column) in found.iter().zip(&read) {
-        let (lower, upper): (Vec<f64>, Vec<f64>) = column.iter().copied().unzip();
-        no_giants(&table, &[at], &[lower], &mut problems);
-        if problems.0.is_empty() {
-            no_giants(&table, &[at], &[upper], &mut problems);
-        }
-    }
+    let mut problems = no_giant_cells(&table, &found, &read);
     let mut told_cells = read.split_off(along.len());
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
     let rows = told_cells.first().or(read.first()).map_or(0, Vec::len);
@@ -181,6 +155,28 @@ pub(super) fn observed(
     }
     check.extend(problems);
     None
+}
+
+/// Refuses regions or bags that stand in several rows.
+fn once_each(files: &Files<'_>, observe: &Observe, shapes: &Shapes, table: &Table) {
+    let noun = match observe.support.shape {
+        Some(Shape::Bag(_)) => "bag",
+        _ => "region",
+    };
+    repeated(files, &shapes.keys, &shapes.of_row, noun, table.name());
+}
+
+/// Refuses cells that are too large to calculate with.
+fn no_giant_cells(table: &Table, found: &[usize], read: &[Vec<(f64, f64)>]) -> Problems {
+    let mut problems = Problems::default();
+    for (&at, column) in found.iter().zip(read) {
+        let (lower, upper): (Vec<f64>, Vec<f64>) = column.iter().copied().unzip();
+        no_giants(table, &[at], &[lower], &mut problems);
+        if problems.0.is_empty() {
+            no_giants(table, &[at], &[upper], &mut problems);
+        }
+    }
+    problems
 }
 
 /// A table whose rows of all outputs were read.
@@ -430,23 +426,6 @@ fn among_noisy(likelihood: &Reported, table: &Table) -> Option<String> {
         count(exact().count(), "row"),
         table.row_address(first)
     ))
-}
-
-/// The cells of coordinates, and of columns that say how they are to be read.
-fn read_cells(
-    check: &Check<'_>,
-    table: &Table,
-    found: &[usize],
-    readings: impl Iterator<Item = Reading>,
-) -> Option<Vec<Vec<(f64, f64)>>> {
-    if found.is_empty() {
-        return Some(Vec::new());
-    }
-    let wanted: Vec<(usize, Reading)> = found.iter().copied().zip(readings).collect();
-    table
-        .cells(&wanted)
-        .map_err(|problems| check.extend(problems))
-        .ok()
 }
 
 /// The places of a support read from a table, which has a name in the study; `add` gives them what

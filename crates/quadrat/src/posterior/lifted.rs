@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::component::Component;
 use super::draws::factor_with_jitter;
 use super::mixture::Posterior;
-use super::shared_out::{NOTHING, SharedOut, place};
+use super::shared_out::{SharedOut, place};
 use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
@@ -21,6 +21,9 @@ use crate::problem::mean::MeanPrior;
 use crate::special::elementary;
 use crate::support::Functionals;
 
+/// What a draw leaves open of a place is nothing below this part of its prior variance: the prior
+/// is factorised no more accurately.
+const NOTHING: f64 = 1e-6;
 /// Sums that are known exceed what holds them by no more than this.
 const ROUNDING: f64 = 1e-12;
 /// Above this variance of what is left open, the means of sums after `exp` are no numbers.
@@ -199,6 +202,7 @@ impl Posterior {
                 };
                 let belief = match link {
                     Link::Exp => seen.of_exp(),
+                    _ if shared.is_some() => seen.by_moments(link),
                     _ => seen.by_draws(link, row as u64),
                 };
                 belief.map(|belief| link.scaled(belief, whole))
@@ -314,6 +318,42 @@ impl Seen<'_> {
         })
     }
 
+    /// Given each draw the sum of the nodes' means, which add up to what is shared out, and a
+    /// variance along their slopes: `sum_ij s_i s_j R_ij` with `R` what is left open.
+    fn by_moments(&self, link: Link) -> Option<Belief> {
+        let n = self.shares.len();
+        let mut sums = Vec::with_capacity(self.values.ncols());
+        let mut within = 0.0;
+        for draw in 0..self.values.ncols() {
+            if self.draws[draw] == 0.0 {
+                sums.push(0.0);
+                continue;
+            }
+            let (mut sum, mut slopes) = (0.0, Vec::with_capacity(n));
+            for (i, share) in self.shares.iter().enumerate() {
+                let mean = self.values[(i, draw)];
+                let variance = self.open.as_ref().map_or(0.0, |open| open[(i, i)].max(0.0));
+                let seen = link.moments(Belief { mean, variance });
+                let size = share * self.factor(i, draw);
+                sum += size * seen.mean;
+                slopes.push(size * seen.slope);
+            }
+            let mut own = match &self.open {
+                Some(open) => dot(&slopes, &matvec(open.as_ref(), &slopes)),
+                None => 0.0,
+            };
+            if let Some(most) = &self.most {
+                sum = sum.min(most[draw]);
+                own = own.min(sum * (most[draw] - sum));
+            }
+            sums.push(sum);
+            within += self.draws[draw] * own;
+        }
+        let (mean, between) = weighted(self.draws, &sums);
+        let belief = link.equivalent(mean, between + within.max(0.0));
+        (belief.mean.is_finite() && belief.variance.is_finite()).then_some(belief)
+    }
+
     /// With a draw of what is left open for each draw, opposite for opposite draws.
     fn by_draws(&self, link: Link, seed: u64) -> Option<Belief> {
         let (n, count) = (self.shares.len(), self.values.ncols());
@@ -334,13 +374,6 @@ impl Seen<'_> {
             }
         }
         let one = |draw: usize| {
-            if self.factors.is_some() {
-                let values = values.col_as_slice(draw).iter().zip(self.shares);
-                let each = values.enumerate();
-                return each
-                    .map(|(i, (f, p))| p * self.factor(i, draw) * link.value(*f))
-                    .sum();
-            }
             let z = QuasiMean::new(link, self.shares, values.col_as_slice(draw));
             link.value(z.value)
         };

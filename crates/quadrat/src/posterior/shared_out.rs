@@ -24,10 +24,6 @@ use crate::support::Functionals;
 /// A place, to the last digit.
 pub(super) type Place = Vec<u64>;
 
-/// What a draw leaves open of a place is nothing below this part of its prior variance: the prior
-/// is factorised no more accurately.
-pub(super) const NOTHING: f64 = 1e-6;
-
 /// The place of a point.
 pub(super) fn place(points: &Functionals, atom: usize) -> Place {
     let dims = 0..points.dims().len();
@@ -223,7 +219,6 @@ impl SharedOut {
             let (mean, variance) = (values[(node, draw)], open[node]);
             match link {
                 Link::Exp => link.value(mean + 0.5 * variance),
-                _ if variance <= NOTHING * before[node] => link.value(mean),
                 _ => link.moments(Belief { mean, variance }).mean,
             }
         })
