@@ -126,6 +126,11 @@ pub const STUDIES: &[Study] = &[
         run: sites::prevalence::run,
     },
     Study {
+        name: "sites-amounts",
+        about: "coverage of parts of positive totals that are known exactly or with an error, over simulated tables",
+        run: sites::amounts::run,
+    },
+    Study {
         name: "sites-ranks",
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,

@@ -1,6 +1,7 @@
 //! Rows that are not Gaussian: what the approximations promise against what they keep.
 
 pub mod agreement;
+pub mod amounts;
 pub mod calibration;
 mod degenerate;
 pub mod exactness;
