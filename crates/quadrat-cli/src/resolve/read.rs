@@ -128,9 +128,8 @@ pub(super) fn observed(
     let times = times(&cells, observe, &mut problems);
     let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
     let column = found.get(along.len()).copied().unwrap_or(0);
-    let table = Arc::new(table);
     let whole = Whole {
-        table,
+        table: Arc::new(table),
         places,
         likelihood,
         times,

@@ -190,6 +190,6 @@ fn own_or_none(check: &Check<'_>, link: Link, span: &std::ops::Range<usize>, obs
     check.later(
         span,
         &format!("`link = \"{link}\"` with `{kind}`"),
-        "leave it out; for amounts that are positive write it in the table: `gaussian = { .., link = \"exp\" }`",
+        "leave it out, and give the logarithms of the values; amounts that are added up have a link in their table: `gaussian = { .., link = \"exp\" }`",
     );
 }

@@ -26,6 +26,8 @@ use crate::support::Functionals;
 const NOTHING: f64 = 1e-6;
 /// Sums that are known exceed what holds them by no more than this.
 const ROUNDING: f64 = 1e-12;
+/// The same where their means are quadratures.
+const QUADRATURE: f64 = 1e-6;
 /// Above this variance of what is left open, the means of sums after `exp` are no numbers.
 const LARGE: f64 = 200.0;
 /// Added to the diagonal of what is left open, relative to it, until it can be factorised: that may
@@ -343,8 +345,11 @@ impl Seen<'_> {
                 None => 0.0,
             };
             if let Some(most) = &self.most {
-                sum = sum.min(most[draw]);
-                own = own.min(sum * (most[draw] - sum));
+                let most = most[draw];
+                // What makes up all of it does so but for the quadrature behind the means.
+                let is_whole = (sum / most - 1.0).abs() < QUADRATURE;
+                sum = if is_whole { most } else { sum.min(most) };
+                own = own.min(sum * (most - sum));
             }
             sums.push(sum);
             within += self.draws[draw] * own;
