@@ -79,8 +79,9 @@ fn every_draw_meets_every_exact_row_and_parts_add_up() {
         for (row, upper) in parts.quantile(0.975).into_iter().enumerate() {
             let y = RAIN[row / 4];
             assert!(parts.quantile(0.025)[row] > 0.0);
-            // No quarter is more than its year; the quantile is that of a log-normal one.
-            assert!(upper < 1.2 * y, "{link} {row}: {upper} {y}");
+            // No quarter is more than its year; the quantile is that of a distribution behind the
+            // link with the same mean and variance, which has no upper end.
+            assert!(upper < 1.5 * y, "{link} {row}: {upper} {y}");
         }
     }
 }

@@ -14,10 +14,31 @@ impl Predictive {
     ///
     /// # Numerics
     /// Behind `exp` the squares of means far from 1 are no numbers, though the sds are: both are
-    /// then found in units of `e^shift`. What is too large for a number is infinite.
+    /// then found in units of their own. What is too large for a number is infinite.
     pub fn moments(&self, components: &[Normal]) -> (f64, f64) {
+        if let Some((of_mean, of_sd)) = self.units(components) {
+            let (scaled, _) = self.in_units(components, of_mean);
+            let log_mean = scaled.ln() + of_mean;
+            // Links know no more than this, and so quantiles do not.
+            let mean = if log_mean > CLIP {
+                f64::INFINITY
+            } else {
+                log_mean.exp()
+            };
+            let (_, second) = self.in_units(components, of_sd);
+            // The mean in the unit of the sd, which may be none beside it.
+            let scaled = (log_mean - of_sd).exp();
+            let variance = (second - scaled * scaled).max(0.0);
+            // As one power: that of the unit alone may be no number where the product is one.
+            return (mean, (0.5 * variance.ln() + of_sd).exp());
+        }
+        let (mean, second) = self.in_units(components, 0.0);
+        (mean, (second - mean * mean).max(0.0).sqrt())
+    }
+
+    /// Mean and mean square in units of `e^shift` and its square.
+    fn in_units(&self, components: &[Normal], shift: f64) -> (f64, f64) {
         let (mut total, mut mean, mut second) = (0.0, 0.0, 0.0);
-        let shift = self.shift(components);
         for &c in components {
             if let Some((m, square)) = self.through_link(c, shift) {
                 total += c.weight;
@@ -36,35 +57,22 @@ impl Predictive {
                 };
             }
         }
-        mean /= total;
-        let sd = (second / total - mean * mean).max(0.0).sqrt();
-        match shift == 0.0 {
-            true => (mean, sd),
-            // As one power: e^shift alone may be no number where the product is one.
-            false => {
-                let [mean, sd] = [mean, sd].map(|scaled| scaled.ln() + shift);
-                // Links know no more than this, and so quantiles do not.
-                let mean = if mean > CLIP {
-                    f64::INFINITY
-                } else {
-                    mean.exp()
-                };
-                (mean, sd.exp())
-            }
-        }
+        (mean / total, second / total)
     }
 
-    /// The logarithm of the unit of moments: 0 where squares are numbers.
-    fn shift(&self, components: &[Normal]) -> f64 {
+    /// Logarithms of the units of mean and sd: `E e^f = e^(m + v / 2)` and `(E e^2f)^(1/2) = e^(m +
+    /// v)` at the component where they are largest. None where squares are numbers.
+    fn units(&self, components: &[Normal]) -> Option<(f64, f64)> {
         if self.likelihood.link() != Some(Link::Exp) {
-            return 0.0;
+            return None;
         }
-        let largest = components.iter().map(|c| c.mean + c.sd * c.sd);
-        let largest = largest.fold(f64::NEG_INFINITY, f64::max);
-        match largest.abs() > SQUARED && largest.is_finite() {
-            true => largest,
-            false => 0.0,
-        }
+        let largest = |part: f64| {
+            let each = components.iter().map(|c| c.mean + part * c.sd * c.sd);
+            each.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let (of_mean, of_sd) = (largest(0.5), largest(1.0));
+        (of_sd.abs() > SQUARED && of_mean.is_finite() && of_sd.is_finite())
+            .then_some((of_mean, of_sd))
     }
 
     /// Mean and mean square of one component in units of `e^shift`, where a link makes the mean of
