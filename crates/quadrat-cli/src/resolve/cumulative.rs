@@ -54,7 +54,8 @@ fn first_edge(support: &Support, along: &str) -> usize {
 /// The known variances of readings, from the columns of the likelihood or the same for all.
 pub(super) fn variances(
     likelihood: &Likelihood,
-    (named, cells): (&[&Spanned<String>], &[Vec<(f64, f64)>]),
+    named: &[&Spanned<String>],
+    cells: &[Vec<(f64, f64)>],
 ) -> Option<Vec<f64>> {
     let rows = cells.first()?.len();
     match reading_errors(likelihood)? {

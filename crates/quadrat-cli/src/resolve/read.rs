@@ -99,7 +99,7 @@ pub(super) fn observed(
                 output: observe.output.column(),
                 coordinates: &mut coordinates,
                 regions: shapes.as_ref().map(|shapes| shapes.of_row.as_slice()),
-                variances: cumulative::variances(&observe.likelihood, (&named, &told_cells)),
+                variances: cumulative::variances(&observe.likelihood, &named, &told_cells),
                 values: (told_cells.first_mut()?, found[along.len()]),
             };
             let apart = cumulative::apart(check, says, totals, &mut problems, warnings);

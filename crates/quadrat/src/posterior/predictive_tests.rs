@@ -78,7 +78,10 @@ fn moments_far_from_one_keep_their_digits() {
     // A mean may be a number where the sd is none: that of an uncertain logarithm.
     let wide = predictive(counts(), What::Mean, 0.0).moments(&[component(0.0, 30.0)]);
     // Rounding of the exponent.
-    assert!((wide.0.ln() - 450.0).abs() < 1e-12 && wide.1 == f64::INFINITY, "{wide:?}");
+    assert!(
+        (wide.0.ln() - 450.0).abs() < 1e-12 && wide.1 == f64::INFINITY,
+        "{wide:?}"
+    );
     // A count there varies as its rate does, and by its own root, which is nothing beside that.
     let count = predictive(counts(), What::Observation, 0.0).moments(&[component(400.0, 0.5)]);
     assert!((count.1 / rate(400.0).1 - 1.0).abs() < 1e-12, "{count:?}");

@@ -146,9 +146,7 @@ impl Steps<'_> {
             return;
         };
         if variances[first] != 0.0 {
-            let message = format!(
-                "the first reading of a running total has an error too, which all increments would share"
-            );
+            let message = "the first reading of a running total has an error too, which all increments would share".to_string();
             let remedy = format!(
                 "say since when it counts, `box = {{ {0} = [0, \"{0}\"] }}`; or give the variances in a column, 0 for the first reading; or leave `variance` out where readings are exact",
                 self.says.along

@@ -27,6 +27,9 @@ use crate::link::QuasiMean;
 /// which way nodes are moved.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
 
+/// Values of nodes, and their dual coordinates.
+type WithDual = (Vec<f64>, Vec<f64>);
+
 /// The rows that are known exactly, and their latent values.
 #[derive(Debug, Clone)]
 pub(super) struct Pinned {
@@ -122,8 +125,8 @@ impl Pinned {
         &self,
         k: MatRef<'_, f64>,
         means: &[QuasiMean],
-        (values, dual): (Vec<f64>, Vec<f64>),
-    ) -> Result<Option<(Vec<f64>, Vec<f64>)>, LinalgError> {
+        (values, dual): WithDual,
+    ) -> Result<Option<WithDual>, LinalgError> {
         if self.is_empty() {
             return Ok(Some((values, dual)));
         }

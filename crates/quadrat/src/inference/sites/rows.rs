@@ -70,7 +70,7 @@ impl<'a> Rows<'a> {
         let one = |(row, z): (usize, &f64)| {
             let (likelihood, own, at) = self.at(row);
             match likelihood.gaussian(own, at) {
-                Some((_, variance)) if variance == 0.0 => likelihood.gaussian_rest(at),
+                Some((_, 0.0)) => likelihood.gaussian_rest(at),
                 _ => likelihood.log_density(own, at, *z).value,
             }
         };

@@ -75,12 +75,7 @@ impl Engine for PooledEngine {
     fn check_size(&self) -> Result<(), InputError> {
         check_dense(self.latents.tables.rows())?;
         self.pooled.check()?;
-        let is_known = self
-            .latents
-            .tables
-            .likelihoods
-            .iter()
-            .any(|l| is_known_exactly(l));
+        let is_known = self.latents.tables.likelihoods.iter().any(is_known_exactly);
         if is_known && !self.pooled.has_draws() {
             return Err(InputError::Unavailable {
                 what: "so many rows, or nodes within them, that are known exactly behind a link: draws that meet them would take too long",
