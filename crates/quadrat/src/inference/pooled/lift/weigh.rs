@@ -4,8 +4,10 @@ use crate::linalg::Mat;
 
 /// A share of draws below this says that the proposal missed the posterior.
 pub(super) const ENOUGH: f64 = 0.1;
-/// Halvings of the range of powers: a thousandth of a power changes nothing.
-const HALVINGS: usize = 12;
+/// The smallest power is this one of two: logarithms of weights may be a thousand million apart.
+const LEAST: f64 = -60.0;
+/// Halvings of the range of its exponents: a thousandth of a power changes nothing.
+const HALVINGS: usize = 16;
 
 /// One draw that meets the rows.
 pub(super) struct Found {
@@ -72,16 +74,16 @@ fn power(logs: &[f64], most: f64) -> f64 {
     if is_enough(1.0) {
         return 1.0;
     }
-    let (mut low, mut high) = (0.0, 1.0);
+    let (mut low, mut high) = (LEAST, 0.0);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        if is_enough(middle) {
+        if is_enough(middle.exp2()) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    low
+    low.exp2()
 }
 
 /// Weights to a power, which sum to one.
@@ -100,4 +102,29 @@ fn tempered(logs: &[f64], most: f64, power: f64) -> Vec<f64> {
 fn share(weights: &[f64]) -> f64 {
     let squares: f64 = weights.iter().map(|w| w * w).sum();
     1.0 / (squares * weights.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENOUGH, evened};
+
+    /// Draws that were moved to where the posterior is nothing stay without weight, however few
+    /// the others are.
+    #[test]
+    fn draws_far_from_the_posterior_have_no_weight() {
+        // Two in a hundred are somewhere, two in ten far away, the others farther.
+        let logs: Vec<f64> = (0..100)
+            .map(|i| match i {
+                0 | 1 => -0.3 * f64::from(i),
+                2..20 => -2e4 - 10.0 * f64::from(i),
+                _ => -1e9 * (1.0 + f64::from(i)),
+            })
+            .collect();
+        let (weights, effective) = evened(&logs).unwrap();
+        assert!((effective - 0.02).abs() < 1e-3, "{effective}");
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let squares: f64 = weights.iter().map(|w| w * w).sum();
+        assert!(1.0 / squares >= ENOUGH * 100.0);
+        assert!(weights[20..].iter().all(|w| *w == 0.0));
+    }
 }
