@@ -117,6 +117,12 @@ pub(super) fn apart(
 ) -> Option<Increments> {
     let table = totals.table;
     let at = first_edge(totals.support, &says.along);
+    // Readings whose errors are all zero are exact.
+    let has_errors = |variances: &Vec<f64>| variances.iter().any(|v| *v != 0.0);
+    let variances = totals.variances.clone().filter(has_errors);
+    if variances.is_some() && says.falls != Falls::Refused {
+        return readings_fall(check, &says.span);
+    }
     exact_counts(&totals, problems);
     let groups = groups(check, says, &totals, at)?;
     let (before, own) = totals.coordinates.split_at_mut(at);
@@ -131,7 +137,7 @@ pub(super) fn apart(
         upper: ends(first, second, f64::max),
         values: totals.values.0.iter().map(|(value, _)| *value).collect(),
         column: totals.values.1,
-        variances: totals.variances,
+        variances,
         is_from_start: false,
     };
     let is_common = |rows: &Vec<usize>| steps.common_start(rows).is_some();
@@ -172,6 +178,16 @@ pub(super) fn apart(
         are_some: taken.is_kept,
         of: (!says.by.is_empty()).then(apart),
     })
+}
+
+/// Refuses to say what falls of readings with errors mean.
+fn readings_fall(check: &Check<'_>, span: &std::ops::Range<usize>) -> Option<Increments> {
+    check.refuse(
+        span,
+        "readings with an error may fall by it, and `falls` says what a fall means",
+        "leave `falls` out, or `variance` where readings are exact",
+    );
+    None
 }
 
 /// One end of every row.

@@ -22,6 +22,7 @@ mod observed;
 mod ranks;
 mod read;
 mod regions;
+mod remarks;
 mod reports;
 mod rows;
 mod scales;

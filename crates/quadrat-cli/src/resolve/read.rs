@@ -12,6 +12,7 @@ use super::cumulative;
 use super::files::Files;
 use super::join::{canonical, repeated};
 use super::regions::regions;
+use super::remarks::among_noisy;
 use super::reports::{Cells, Column, ignored, reported, uncensored};
 use super::rows::{no_giants, no_zero_width, only_degrees, repeated_exact};
 use super::slots::Slots;
@@ -111,19 +112,17 @@ pub(super) fn observed(
     cumulative::headers(observe.cumulative.as_ref(), &mut places);
     only_degrees(&table, &shown_in, &places, &mut problems);
     no_zero_width(&table, &shown_in, &places, &mut problems);
-    let columns =
-        told.iter()
-            .zip(&found[along.len()..])
-            .zip(told_cells)
-            .map(|(((name, _), &at), cells)| Column {
-                named: name.span.clone(),
-                at,
-                cells,
-            });
+    let columns = told.iter().zip(&found[along.len()..]).zip(told_cells);
+    let columns = columns.map(|(((name, _), &at), cells)| Column {
+        named: name.span.clone(),
+        at,
+        cells,
+    });
     let cells = Cells::new(check, &table, places.len(), columns.collect());
     let likelihood = reported(&cells, &observe.likelihood, link, &mut problems);
     if let Some(likelihood) = &likelihood {
-        remarks(&cells, &table, observe, likelihood, warnings);
+        let tells = |row: usize| increments.as_ref().is_none_or(|i| i.are_some[row]);
+        warnings.extend(remarks((&cells, &table), observe, likelihood, tells));
     }
     let times = times(&cells, observe, &mut problems);
     let outputs = rows_of_outputs(check, &table, &observe.output, places.len())?;
@@ -234,24 +233,28 @@ fn parts(
 }
 
 /// What to say of the rows of a table.
+///
+/// # Arguments
+/// * `tells` - whether a row tells something
 fn remarks(
-    cells: &Cells<'_>,
-    table: &Table,
+    (cells, table): (&Cells<'_>, &Table),
     observe: &Observe,
     likelihood: &Reported,
-    warnings: &mut Vec<String>,
-) {
-    warnings.extend(among_noisy(likelihood, table));
+    tells: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let mut out = Vec::new();
+    out.extend(among_noisy(likelihood, table, tells));
     let (file, says) = (&observe.file.value, &observe.likelihood);
-    warnings.extend(uncensored(cells, says).map(|said| format!("{file}: {said}")));
+    out.extend(uncensored(cells, says).map(|said| format!("{file}: {said}")));
     let taken = ignored(cells, says);
     if let (Some(preset), 1..) = (says.ignores_limits, taken) {
-        warnings.push(format!(
+        out.push(format!(
             "`{preset}` ignores that {} of {file} {} censored: what was recorded is taken for exact, and pulls the function towards it",
             count(taken, "row"),
             if taken == 1 { "is" } else { "are" },
         ));
     }
+    out
 }
 
 /// The rows of an output, or all; refused where they say too little without the others.
@@ -408,23 +411,6 @@ fn distinct(
     };
     let rows = (0..keep.len()).filter(|&row| keep[row]).collect();
     part.keeping(rows).ok()
-}
-
-/// What to say of rows that are exact among rows with known noise, as where 0 stands for an error
-/// that nobody wrote down.
-fn among_noisy(likelihood: &Reported, table: &Table) -> Option<String> {
-    let Reported::Gaussian(gaussian) = likelihood else {
-        return None;
-    };
-    let known = gaussian.noise().known()?;
-    let exact = || (0..known.len()).filter(|&row| known[row] == 0.0);
-    let first = exact().next().filter(|_| known.iter().any(|v| *v > 0.0))?;
-    Some(format!(
-        "{}: the noise of {} is 0 beside rows with noise, the first at {}: it is taken for exact, and the function goes through its value; where the error is not known, leave out the row",
-        table.name(),
-        count(exact().count(), "row"),
-        table.row_address(first)
-    ))
 }
 
 /// The places of a support read from a table, which has a name in the study; `add` gives them what

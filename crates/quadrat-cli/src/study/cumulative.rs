@@ -224,15 +224,8 @@ fn can_run(section: &Section<'_>, said: &Said, likelihood: &Likelihood) -> Optio
                     "keep `variance` where readings have a known error, or leave it out where they are exact",
                 );
             }
-            match falls {
-                Some(falls) if reading_errors(likelihood).is_some() => refuse(
-                    &falls.span,
-                    "readings with an error may fall by it, and `falls` says what a fall means"
-                        .to_owned(),
-                    "leave `falls` out, or `variance` where readings are exact",
-                ),
-                _ => Some(()),
-            }
+            // Whether readings have errors is known once a column of these is read.
+            Some(())
         }
         _ => refuse(
             &said.span,

@@ -77,6 +77,40 @@ fn increments_are_the_table_that_was_added_up() {
     );
 }
 
+/// Rows that tell no increment are left out before anything is asked of their values, and where a
+/// total begins nothing was added yet.
+#[test]
+fn rows_without_increments_ask_nothing() {
+    let running = "cumulative = true";
+    let linked = "gaussian = { value = \"n\", variance = 0, link = \"exp\" }";
+    let (right, _) = answers(&study(BOXES, SUM, linked), DAYS);
+    let readings = "t,n\n0,100\n1,105\n2,112\n4,125\n5,129\n8,149\n";
+    let newest_first = "t,n\n8,149\n5,129\n4,125\n2,112\n1,105\n0,100\n";
+    // A row of no length, at the start.
+    let from_0 = "to,n\n0,0\n1,5\n2,12\n4,25\n5,29\n8,49\n";
+    // A column of errors that are all zero, the first reading twice.
+    let column = "t,n,v\n0,100,0\n0,100,0\n1,105,0\n2,112,0\n4,125,0\n5,129,0\n8,149,0\n";
+    let of_column = linked.replace("variance = 0", "variance = \"v\"");
+    for (support, likelihood, table) in [
+        (READ, linked, readings),
+        (READ, linked, newest_first),
+        (SINCE_0, linked, from_0),
+        (READ, of_column.as_str(), column),
+    ] {
+        let (own, said) = answers(&study(support, running, likelihood), table);
+        assert!(!said.contains("beside rows with noise"), "{said}");
+        for (a, b) in own.iter().zip(&right) {
+            // Rows in another order have other draws.
+            assert!((a - b).abs() <= 0.03 * b.abs().max(1.0), "{table}: {a} {b}");
+        }
+    }
+    // The errors of readings are all zero, so that falls are falls.
+    let falls = "cumulative = { falls = \"zero\" }";
+    let values = "gaussian = { value = \"n\", variance = \"v\" }";
+    let (_, said) = answers(&study(READ, falls, values), column);
+    assert!(said.contains("the first at table.csv:3, tell"), "{said}");
+}
+
 #[test]
 fn meters_regions_and_years_have_totals_of_their_own() {
     let by = "cumulative = { by = \"meter\" }";
@@ -237,7 +271,23 @@ fn totals_without_increments_are_refused_at_their_rows() {
         (
             "beyond the counter",
             study(READ, &with("falls = 20"), COUNTS),
-            &["table.csv:5:7", "is 30, and is said to begin anew at 20"],
+            &["table.csv:5:7", "is 30, and is said to run from 0 to 20"],
+        ),
+        (
+            "less than nothing on the counter",
+            study(READ, &with("falls = 1000"), VALUES).replace("table.csv", "negative.csv"),
+            &[
+                "negative.csv:3:3",
+                "is -5, and is said to run from 0 to 1000",
+            ],
+        ),
+        (
+            "something at the start",
+            study(SINCE_0, on, COUNTS).replace("table.csv", "began.csv"),
+            &[
+                "began.csv:2:3",
+                "the running total is 3 at 0, where it begins",
+            ],
         ),
         (
             "totals of one row",
@@ -280,7 +330,7 @@ fn totals_without_increments_are_refused_at_their_rows() {
         (
             "falls of noisy readings",
             study(SINCE_0, &with("falls = \"zero\""), noisy),
-            &["s.toml:6:24", "readings with an error may fall by it"],
+            &["s.toml:6:14", "readings with an error may fall by it"],
         ),
         (
             "two noises",
@@ -336,6 +386,8 @@ fn totals_without_increments_are_refused_at_their_rows() {
             ("twice.csv", b"t,n\n0,4\n0,5\n2,9\n"),
             ("range.csv", b"t,n\n0,4\n1,<5\n2,9\n"),
             ("half.csv", b"t,n\n0,4\n1,5.5\n2,9\n"),
+            ("negative.csv", b"t,n\n0,900\n1,-5\n2,9\n"),
+            ("began.csv", b"to,n\n0,3\n1,5\n2,9\n"),
         ];
         wrong.extend(refused(name, study, files, expected).err());
     }

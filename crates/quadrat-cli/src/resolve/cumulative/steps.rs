@@ -41,11 +41,12 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// Nothing taken yet: boxes of some width, which no row keeps.
+    /// Nothing taken yet: boxes of some width and values that any kind may have, which no row
+    /// keeps.
     pub fn of(rows: usize) -> Self {
         Self {
             boxes: vec![(0.0, 1.0); rows],
-            values: vec![0.0; rows],
+            values: vec![1.0; rows],
             is_kept: vec![false; rows],
             started: Vec::new(),
             repeated: Vec::new(),
@@ -71,7 +72,11 @@ struct Stood {
 impl Steps<'_> {
     /// Takes the rows of one total apart.
     pub fn take(&self, mut rows: Vec<usize>, taken: &mut Taken, problems: &mut Problems) {
-        // Stable: of rows of the same time the first of the table comes first.
+        let newest_first = |pair: &[usize]| self.upper[pair[0]] >= self.upper[pair[1]];
+        if rows.windows(2).all(newest_first) {
+            rows.reverse();
+        }
+        // Stable: rows of the same time stay in the order of the table.
         rows.sort_by(|a, b| self.upper[*a].total_cmp(&self.upper[*b]));
         let start = match self.is_from_start {
             true => self.common_start(&rows),
@@ -130,8 +135,25 @@ impl Steps<'_> {
         };
         debug_assert!(self.lower[first] == start);
         for &row in rows {
-            taken.keep(row, (start, self.upper[row]), self.values[row]);
+            if self.upper[row] > start {
+                taken.keep(row, (start, self.upper[row]), self.values[row]);
+            } else {
+                self.at_the_start(row, variances[row] == 0.0, taken, problems);
+            }
         }
+    }
+
+    /// A row of no length, at which nothing was added yet.
+    fn at_the_start(&self, row: usize, is_exact: bool, taken: &mut Taken, problems: &mut Problems) {
+        if self.values[row] == 0.0 || !is_exact {
+            return taken.started.push(row);
+        }
+        let message = format!(
+            "the running total is {} at {}, where it begins to count",
+            self.values[row], self.upper[row]
+        );
+        let remedy = "say since when it counts, mend the row, or delete it".to_owned();
+        self.refuse(row, message, remedy, problems);
     }
 
     /// The same where the first row tells exactly where the total stood.
@@ -156,7 +178,10 @@ impl Steps<'_> {
         taken.started.push(first);
         for &row in others {
             if self.upper[row] == self.upper[first] {
-                self.refuse_two(row, first, problems);
+                match variances[row] == 0.0 && self.values[row] == self.values[first] {
+                    true => taken.repeated.push(row),
+                    false => self.refuse_two(row, first, problems),
+                }
                 continue;
             }
             let added = self.values[row] - self.values[first];
@@ -184,10 +209,10 @@ impl Steps<'_> {
                 row: Some(row),
             };
             if let Falls::Beyond(limit) = self.says.falls
-                && now.value >= limit
+                && !(0.0..limit).contains(&now.value)
             {
                 let message = format!(
-                    "the running total is {}, and is said to begin anew at {limit}",
+                    "the running total is {}, and is said to run from 0 to {limit}, where it begins anew",
                     now.value
                 );
                 self.refuse(
@@ -201,6 +226,9 @@ impl Steps<'_> {
                 None => taken.started.push(row),
                 Some(before) if before.end == now.end && before.row.is_some() => {
                     self.at_the_same_time(before, now, taken, problems);
+                }
+                Some(before) if before.end == now.end => {
+                    self.at_the_start(row, true, taken, problems);
                 }
                 Some(before) => self.step(before, now, taken, problems),
             }
