@@ -159,11 +159,11 @@ impl Posterior {
                 let halves = halves(&nodes, row);
                 let points = halves.atoms_as_points();
                 let held = vec![None; halves.len()];
-                let drawn =
-                    self.lifted_totals(component, (&lift, None), (&halves, &points, &held), link);
+                let parts = (&halves, &points, &held[..]);
+                let drawn = self.lifted_totals(component, (&lift, None), parts, (link, 1));
                 let believed = Believed::new(self, component, &halves);
                 for (half, drawn) in drawn.into_iter().enumerate() {
-                    if let Some(drawn) = drawn {
+                    if let Some(&[drawn]) = drawn.as_deref() {
                         seen.add(link, believed.total(link, &halves, half), drawn);
                     }
                 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use rayon::prelude::*;
 
 use super::component::Component;
+use super::drawn_total::{Factors, Seen, weighted};
 use super::draws::factor_with_jitter;
 use super::mixture::Posterior;
 use super::shared_out::{SharedOut, place};
@@ -15,24 +15,14 @@ use super::within::Holding;
 use crate::error::FitError;
 use crate::inference::pooled::{Lift, Ready};
 use crate::likelihood::local::Belief;
-use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm, matvec};
-use crate::link::{Link, QuasiMean};
+use crate::linalg::{Mat, dot, gemm};
+use crate::link::Link;
 use crate::problem::mean::MeanPrior;
-use crate::special::elementary;
 use crate::support::Functionals;
 
 /// What a draw leaves open of a place is nothing below this part of its prior variance: the prior
 /// is factorised no more accurately.
 const NOTHING: f64 = 1e-6;
-/// Sums that are known exceed what holds them by no more than this.
-const ROUNDING: f64 = 1e-12;
-/// The same where their means are quadratures.
-const QUADRATURE: f64 = 1e-6;
-/// Above this variance of what is left open, the means of sums after `exp` are no numbers.
-const LARGE: f64 = 200.0;
-/// Added to the diagonal of what is left open, relative to it, until it can be factorised: that may
-/// be known to a hundredth only, as small differences are.
-const JITTERS: [f64; 4] = [1e-10, 1e-8, 1e-6, 1e-4];
 
 impl Posterior {
     /// The draws that meet the rows, at one node, where there are any.
@@ -152,7 +142,8 @@ impl Posterior {
     }
 
     /// The latent values that the totals of a part amount to: with the mean and variance of
-    /// `sum_i w_i link(f(x_i))` over the draws and what each of them leaves open.
+    /// `sum_i w_i link(f(x_i))` over the draws and what each of them leaves open, in strata of
+    /// equal weight.
     ///
     /// None for a row whose function is so uncertain that its mean after the link is no number.
     ///
@@ -162,13 +153,14 @@ impl Posterior {
     /// * `part` - rows of weighted points
     /// * `points` - these points, one a row
     /// * `holding` - the observed rows that hold each row
+    /// * `strata` - how many beliefs a row has
     pub(super) fn lifted_totals(
         &self,
         component: &Component,
         (lift, shared): (&Ready<'_>, Option<(&SharedOut, &Mat<f64>)>),
         (part, points, holding): (&Functionals, &Functionals, &[Option<Holding>]),
-        link: Link,
-    ) -> Vec<Option<Belief>> {
+        (link, strata): (Link, usize),
+    ) -> Vec<Option<Vec<Belief>>> {
         let theta = &component.theta;
         let prior = self.problem.mean().means(points);
         let (values, whitened) =
@@ -199,33 +191,25 @@ impl Posterior {
                     most: holding[row].as_ref().and_then(|h| most(lift, h, whole)),
                     factors: shared.map(|(shared, factors)| {
                         let owner = |atom| shared.owner(&place(part, atom));
-                        (atoms.clone().map(owner).collect(), factors)
+                        let owners: Vec<Option<usize>> = atoms.clone().map(owner).collect();
+                        Factors {
+                            are_whole: shared.are_whole(&owners),
+                            owners,
+                            factors,
+                        }
                     }),
                 };
-                let belief = match link {
+                let drawn = match link {
                     Link::Exp => seen.of_exp(),
-                    _ if shared.is_some() => seen.by_moments(link),
+                    _ if shared.is_some() => Some(seen.by_moments(link)),
                     _ => seen.by_draws(link, row as u64),
                 };
-                belief.map(|belief| link.scaled(belief, whole))
+                let beliefs = drawn?.beliefs(lift.weights(), link, strata)?;
+                let scaled = beliefs.into_iter().map(|b| link.scaled(b, whole));
+                Some(scaled.collect())
             })
             .collect()
     }
-}
-
-/// One total as the draws see it.
-struct Seen<'a> {
-    shares: &'a [f64],
-    /// Values of its nodes, shape `[nodes, draws]`.
-    values: MatRef<'a, f64>,
-    /// Covariance of its nodes given a draw, where it is not nothing.
-    open: Option<Mat<f64>>,
-    /// Weights of the draws.
-    draws: &'a [f64],
-    /// What it is at most in each draw, where rows hold it.
-    most: Option<Vec<f64>>,
-    /// The row that shares out what lies at each node, and the factors of these in each draw.
-    factors: Option<(Vec<Option<usize>>, &'a Mat<f64>)>,
 }
 
 /// Upper bound, in each draw, of the average over a covered total of weight `whole`; none where the
@@ -240,162 +224,6 @@ fn most(lift: &Ready<'_>, holding: &Holding, whole: f64) -> Option<Vec<f64>> {
     Some(most)
 }
 
-impl Seen<'_> {
-    /// By what a node is multiplied in a draw.
-    fn factor(&self, node: usize, draw: usize) -> f64 {
-        match &self.factors {
-            Some((owners, factors)) => owners[node].map_or(1.0, |row| factors[(row, draw)]),
-            None => 1.0,
-        }
-    }
-
-    /// In closed form given each draw: with `R` what is left open and `e_i = p_i e^(f_i + R_ii /
-    /// 2)` the sum has mean `sum_i e_i` and variance `sum_ij e_i e_j (e^(R_ij) - 1)`.
-    ///
-    /// Where the sum is at most `T`, a larger mean is impossible: what is left open is then so much
-    /// that only `sum_i p_i e^(f_i)` says how `T` is shared. A variance is at most `mean (T -
-    /// mean)`.
-    fn of_exp(&self) -> Option<Belief> {
-        let n = self.shares.len();
-        let half: Vec<f64> = match &self.open {
-            None => vec![0.0; n],
-            Some(open) => (0..n).map(|i| 0.5 * open[(i, i)].max(0.0)).collect(),
-        };
-        if self.most.is_none() && half.iter().any(|h| 2.0 * h > LARGE) {
-            return None;
-        }
-        let ties = self
-            .open
-            .as_ref()
-            .map(|open| Mat::from_fn(n, n, |i, j| open[(i, j)].exp_m1()));
-        let log = |i: usize, draw: usize| {
-            self.shares[i].ln() + self.values[(i, draw)] + self.factor(i, draw).ln()
-        };
-        let draws = 0..self.values.ncols();
-        // Draws of no weight need not be numbers that matter.
-        let heard = |draw: &usize| self.draws[*draw] > 0.0;
-        let top = draws
-            .clone()
-            .filter(heard)
-            .flat_map(|draw| (0..n).map(move |i| (i, draw)))
-            .map(|(i, draw)| log(i, draw))
-            .fold(f64::NEG_INFINITY, f64::max);
-        if !top.is_finite() {
-            return None;
-        }
-        let mut sums = Vec::with_capacity(draws.len());
-        let mut within = 0.0;
-        for draw in draws {
-            if self.draws[draw] == 0.0 {
-                sums.push(0.0);
-                continue;
-            }
-            let exp = |x: f64| elementary::exp(x - top);
-            let e: Vec<f64> = (0..n).map(|i| exp(log(i, draw) + half[i])).collect();
-            let mut sum: f64 = e.iter().sum();
-            let mut own = match &ties {
-                Some(ties) => dot(&e, &matvec(ties.as_ref(), &e)),
-                None => 0.0,
-            };
-            if let Some(most) = &self.most {
-                let most = exp(most[draw].ln());
-                // What makes up all of it exceeds it by rounding.
-                if sum.is_nan() || sum > most * (1.0 + ROUNDING) {
-                    let shared: f64 = (0..n).map(|i| exp(log(i, draw))).sum();
-                    sum = shared;
-                }
-                sum = sum.min(most);
-                // The smaller one also of what is no number.
-                own = own.min(sum * (most - sum));
-            }
-            sums.push(sum);
-            within += self.draws[draw] * own;
-        }
-        let (mean, between) = weighted(self.draws, &sums);
-        let belief = Link::Exp.equivalent(mean, between + within.max(0.0));
-        let is_number = belief.mean.is_finite() && belief.variance.is_finite();
-        is_number.then_some(Belief {
-            mean: belief.mean + top,
-            ..belief
-        })
-    }
-
-    /// Given each draw the sum of the nodes' means, which add up to what is shared out, and a
-    /// variance along their slopes: `sum_ij s_i s_j R_ij` with `R` what is left open.
-    fn by_moments(&self, link: Link) -> Option<Belief> {
-        let n = self.shares.len();
-        let mut sums = Vec::with_capacity(self.values.ncols());
-        let mut within = 0.0;
-        for draw in 0..self.values.ncols() {
-            if self.draws[draw] == 0.0 {
-                sums.push(0.0);
-                continue;
-            }
-            let (mut sum, mut slopes) = (0.0, Vec::with_capacity(n));
-            for (i, share) in self.shares.iter().enumerate() {
-                let mean = self.values[(i, draw)];
-                let variance = self.open.as_ref().map_or(0.0, |open| open[(i, i)].max(0.0));
-                let seen = link.moments(Belief { mean, variance });
-                let size = share * self.factor(i, draw);
-                sum += size * seen.mean;
-                slopes.push(size * seen.slope);
-            }
-            let mut own = match &self.open {
-                Some(open) => dot(&slopes, &matvec(open.as_ref(), &slopes)),
-                None => 0.0,
-            };
-            if let Some(most) = &self.most {
-                let most = most[draw];
-                // What makes up all of it does so but for the quadrature behind the means.
-                let is_whole = (sum / most - 1.0).abs() < QUADRATURE;
-                sum = if is_whole { most } else { sum.min(most) };
-                own = own.min(sum * (most - sum));
-            }
-            sums.push(sum);
-            within += self.draws[draw] * own;
-        }
-        let (mean, between) = weighted(self.draws, &sums);
-        let belief = link.equivalent(mean, between + within.max(0.0));
-        (belief.mean.is_finite() && belief.variance.is_finite()).then_some(belief)
-    }
-
-    /// With a draw of what is left open for each draw, opposite for opposite draws.
-    fn by_draws(&self, link: Link, seed: u64) -> Option<Belief> {
-        let (n, count) = (self.shares.len(), self.values.ncols());
-        let mut values = self.values.to_owned();
-        if let Some(open) = &self.open {
-            let root = JITTERS.iter().find_map(|jitter| {
-                let mut raised = open.clone();
-                (0..n).for_each(|i| raised[(i, i)] += jitter * open[(i, i)].abs());
-                Cholesky::factor_owned(raised).ok()
-            })?;
-            let mut random = ChaCha8Rng::seed_from_u64(seed);
-            for pair in 0..count / 2 {
-                let z: Vec<f64> = (0..n).map(|_| StandardNormal.sample(&mut random)).collect();
-                for (i, x) in root.multiply(&z).into_iter().enumerate() {
-                    values[(i, 2 * pair)] += x;
-                    values[(i, 2 * pair + 1)] -= x;
-                }
-            }
-        }
-        let one = |draw: usize| {
-            let z = QuasiMean::new(link, self.shares, values.col_as_slice(draw));
-            link.value(z.value)
-        };
-        let mut sums: Vec<f64> = (0..count).map(one).collect();
-        for (sum, most) in sums.iter_mut().zip(self.most.iter().flatten()) {
-            *sum = sum.min(*most);
-        }
-        let (mut mean, variance) = weighted(self.draws, &sums);
-        if link.is_probability() {
-            // Next to nothing and next to all are numbers too.
-            mean = mean.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
-        }
-        let belief = link.equivalent(mean, variance);
-        (belief.mean.is_finite() && belief.variance.is_finite()).then_some(belief)
-    }
-}
-
 /// Mean and variance of an unknown coefficient of the mean given the draws, from its prior.
 ///
 /// # Arguments
@@ -406,14 +234,6 @@ pub(crate) fn lifted_constant(lift: &Ready<'_>, prior: &MeanPrior, constant: usi
         mean: prior.mean + prior.sd * mean,
         variance: prior.sd * prior.sd * variance,
     }
-}
-
-/// Mean and variance of weighted values; those of no weight are not looked at.
-fn weighted(weights: &[f64], values: &[f64]) -> (f64, f64) {
-    let heard = || weights.iter().zip(values).filter(|(w, _)| **w > 0.0);
-    let mean: f64 = heard().map(|(w, x)| w * x).sum();
-    let variance = heard().map(|(w, x)| w * (x - mean).powi(2)).sum();
-    (mean, variance)
 }
 
 #[cfg(test)]

@@ -268,7 +268,9 @@ impl Posterior {
             &self.problem.tables().own[table],
         );
         amounts.suit(likelihood)?;
-        let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0;
+        // Beside rows that are known exactly also points are told by draws, which add up to these.
+        let is_simple =
+            |row: usize| at.is_point(row) && at.size(row) == 1.0 && !self.has_known_rows();
         if let (Some(link), true) = (likelihood.mean_link(), scale != Scale::Latent)
             && !(0..at.len()).all(is_simple)
         {

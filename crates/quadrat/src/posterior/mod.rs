@@ -20,6 +20,7 @@ pub(crate) mod beside;
 pub(crate) mod component;
 pub(crate) mod correlation;
 pub(crate) mod crossvalidation;
+mod drawn_total;
 pub(crate) mod draws;
 pub(crate) mod excerpts;
 pub(crate) mod fine_noise;

@@ -1,15 +1,16 @@
 //! Parts of rows that are known exactly after a link add up to these in every draw.
 //!
-//! A row is seen at nodes within it, and parts of it at nodes of their own, which need not add up
-//! to it to the last digit. In each draw the nodes within a row are therefore shared out once more:
-//! what they add up to is made the known total, by one factor for all that lies in the row.
+//! Rows that are known exactly are cut at each other's ends into cells. A draw says what lies in
+//! every cell, seen at the nodes of the fit, and the rows' totals are met. Parts have nodes of
+//! their own, which need not add up to that to the last digit. What they say of a cell is therefore
+//! multiplied by one factor in each draw, near one,
 //!
-//! $$ \tilde\psi_i = \psi_i \frac{T_r - \sum_{j \in \text{smaller rows}} w_j \tilde\psi_j}
-//!                                {\sum_{j \in r} w_j \psi_j}, \qquad i \in r $$
+//! $$ \tilde\psi_i = \psi_i \frac{T_c}{\sum_{j \in c} w_j \psi_j}, \qquad i \in c $$
 //!
-//! Rows may lie within each other: the smallest one shares out first.
+//! with `T_c` what the nodes of the fit say of the cell, scaled so that cells add up to every row:
+//! draws have rounding and jitter.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::component::Component;
 use super::mixture::Posterior;
@@ -21,6 +22,11 @@ use crate::link::Link;
 use crate::problem::pooled::{MAX_NODES, cut};
 use crate::support::Functionals;
 
+/// Rows are met to this part of them.
+const MET: f64 = 1e-13;
+/// Sweeps over rows at most: one where none overlap.
+const SWEEPS: usize = 100;
+
 /// A place, to the last digit.
 pub(super) type Place = Vec<u64>;
 
@@ -31,26 +37,40 @@ pub(super) fn place(points: &Functionals, atom: usize) -> Place {
         .collect()
 }
 
+/// What lies between neighbouring ends of rows that are known exactly.
+struct Cell {
+    link: Link,
+    /// Nodes of the fit, by their places among all, with shares that sum to one.
+    seen: Vec<(usize, f64)>,
+    /// Nodes of parts.
+    parts: Vec<(usize, f64)>,
+}
+
 /// A row that is known exactly.
-struct Whole {
+struct Known {
     /// Its average.
     average: f64,
-    link: Link,
-    /// Which of all nodes, with shares that sum to one, and the row that shares each out.
-    nodes: Vec<(usize, f64, usize)>,
+    /// Its cells, with shares that sum to one.
+    cells: Vec<(usize, f64)>,
 }
 
 /// Rows that are known exactly and reach where something is predicted.
 pub(super) struct SharedOut {
-    /// The smallest first.
-    wholes: Vec<Whole>,
-    /// Their nodes, points once each.
+    rows: Vec<Known>,
+    cells: Vec<Cell>,
+    /// Nodes of all cells, points once each.
     pub nodes: Functionals,
-    /// The row that shares out what lies at a place.
+    /// The cell in which a place lies.
     owner: HashMap<Place, usize>,
 }
 
 impl Posterior {
+    /// Whether some are.
+    pub(super) fn has_known_rows(&self) -> bool {
+        let drawn = self.problem.drawn().pooled();
+        drawn.is_some_and(|pooled| pooled.exact_ends.is_some())
+    }
+
     /// Rows that are known exactly, with their averages.
     fn known_rows(&self) -> Vec<(usize, f64, Link)> {
         let drawn = self.problem.drawn();
@@ -96,7 +116,7 @@ impl Posterior {
     ///
     /// # Arguments
     /// * `predicted` - nodes of what is predicted
-    /// * `ends` - where rows are cut, see [`Self::common_ends`]
+    /// * `ends` - where parts are cut, see [`Self::common_ends`]
     pub(super) fn shared_out<'a>(
         &self,
         predicted: impl IntoIterator<Item = &'a Functionals>,
@@ -104,93 +124,161 @@ impl Posterior {
         rule: &NodeRule,
     ) -> Option<SharedOut> {
         let pooled = self.problem.drawn().pooled()?;
-        let mut places = std::collections::HashSet::new();
+        let exact_ends = pooled.exact_ends.as_ref()?;
+        let mut places = HashSet::new();
         for nodes in predicted {
             places.extend((0..nodes.atom_count()).map(|atom| place(nodes, atom)));
         }
-        let mut found = Vec::new();
-        for (row, average, link) in self.known_rows() {
-            let one = cut(pooled.observed.rows(&[row]), ends, rule);
-            if rule.demand(&one) > MAX_NODES as f64 {
-                continue;
-            }
-            let nodes = rule.apply(&one);
-            if (0..nodes.atom_count()).any(|atom| places.contains(&place(&nodes, atom))) {
-                found.push((row, average, link, nodes));
-            }
-        }
-        let extent = |row: usize| -> f64 {
-            let sides = (0..pooled.observed.dims().len()).map(|d| {
-                let (low, high) = pooled.observed.extent(row, d);
-                (high - low).max(f64::MIN_POSITIVE).ln()
-            });
-            sides.sum()
-        };
-        found.sort_by(|a, b| extent(a.0).total_cmp(&extent(b.0)));
         let mut out = SharedOut {
-            wholes: Vec::new(),
+            rows: Vec::new(),
+            cells: Vec::new(),
             nodes: Functionals::new(pooled.observed.dims().to_vec()),
             owner: HashMap::new(),
         };
-        let mut index: HashMap<Place, usize> = HashMap::new();
-        for (whole, (_, average, link, nodes)) in found.into_iter().enumerate() {
-            let mut own = Vec::with_capacity(nodes.atom_count());
-            for atom in 0..nodes.atom_count() {
-                let key = place(&nodes, atom);
-                let next = out.nodes.len();
-                let at = *index.entry(key.clone()).or_insert(next);
-                if at == next {
-                    let dims = 0..nodes.dims().len();
-                    let x: Vec<f64> = dims.map(|d| nodes.lower(d)[atom]).collect();
-                    // Coordinates of existing atoms are finite.
-                    let _ = out.nodes.push_point(&x);
-                }
-                let owner = *out.owner.entry(key).or_insert(whole);
-                own.push((at, nodes.weight()[atom], owner));
+        let mut made = Making {
+            out: &mut out,
+            cells: HashMap::new(),
+            index: HashMap::new(),
+        };
+        for (row, average, link) in self.known_rows() {
+            // The fit cut it so.
+            let pieces = pooled.observed.rows(&[row]).cut(exact_ends, MAX_NODES)?;
+            let mut cells = Vec::with_capacity(pieces.atom_count());
+            for atom in 0..pieces.atom_count() {
+                let piece = pieces.atom_alone(atom);
+                let seen = rule.apply(&piece);
+                let parts = match piece.has_regions() {
+                    true => seen.clone(),
+                    false => rule.apply(&cut(piece, ends, rule)),
+                };
+                cells.push((made.cell(link, &seen, &parts), pieces.weight()[atom]));
             }
-            out.wholes.push(Whole {
-                average,
-                link,
-                nodes: own,
-            });
+            made.out.rows.push(Known { average, cells });
         }
-        (!out.wholes.is_empty()).then_some(out)
+        let is_asked = places.iter().any(|place| out.owner.contains_key(place));
+        is_asked.then_some(out)
+    }
+}
+
+/// Cells as they are found.
+struct Making<'a> {
+    out: &'a mut SharedOut,
+    /// By the places of their nodes in the fit.
+    cells: HashMap<Vec<Place>, usize>,
+    index: HashMap<Place, usize>,
+}
+
+impl Making<'_> {
+    /// A piece of rows, as the fit and as parts see it.
+    fn cell(&mut self, link: Link, seen: &Functionals, parts: &Functionals) -> usize {
+        let key: Vec<Place> = (0..seen.atom_count())
+            .map(|atom| place(seen, atom))
+            .collect();
+        if let Some(&known) = self.cells.get(&key) {
+            return known;
+        }
+        let cell = self.out.cells.len();
+        let (seen, parts) = (self.nodes(seen), self.nodes(parts));
+        for &(node, _) in &parts {
+            let key = place(&self.out.nodes, node);
+            self.out.owner.entry(key).or_insert(cell);
+        }
+        self.out.cells.push(Cell { link, seen, parts });
+        self.cells.insert(key, cell);
+        cell
+    }
+
+    fn nodes(&mut self, of: &Functionals) -> Vec<(usize, f64)> {
+        let one = |atom: usize| {
+            let next = self.out.nodes.len();
+            let at = *self.index.entry(place(of, atom)).or_insert(next);
+            if at == next {
+                let x: Vec<f64> = (0..of.dims().len()).map(|d| of.lower(d)[atom]).collect();
+                // Coordinates of existing atoms are finite.
+                let _ = self.out.nodes.push_point(&x);
+            }
+            (at, of.weight()[atom])
+        };
+        (0..of.atom_count()).map(one).collect()
     }
 }
 
 impl SharedOut {
-    /// The row that shares out what lies at a place, if one does.
+    /// The cell in which a place lies, if it lies in one.
     pub fn owner(&self, place: &Place) -> Option<usize> {
         self.owner.get(place).copied()
     }
 
-    /// The factor of every row in every draw, shape `[rows, draws]`.
+    /// Of nodes in these cells, whether all that lies in the cell is among them: no draw leaves any
+    /// of it open.
+    pub fn are_whole(&self, owners: &[Option<usize>]) -> Vec<bool> {
+        let mut counts: HashMap<usize, usize> = HashMap::new();
+        for &cell in owners.iter().flatten() {
+            *counts.entry(cell).or_default() += 1;
+        }
+        let is_whole = |cell: &usize| counts[cell] == self.cells[*cell].parts.len();
+        owners
+            .iter()
+            .map(|owner| owner.as_ref().is_some_and(is_whole))
+            .collect()
+    }
+
+    /// The factor of every cell in every draw, shape `[cells, draws]`.
     ///
     /// # Arguments
     /// * `value` - what lies at a node in a draw, after the link
     pub fn factors(&self, draws: usize, value: impl Fn(usize, usize, Link) -> f64) -> Mat<f64> {
-        let mut out = Mat::from_fn(self.wholes.len(), draws, |_, _| 1.0);
+        let mut out = Mat::from_fn(self.cells.len(), draws, |_, _| 1.0);
         for draw in 0..draws {
-            for (row, whole) in self.wholes.iter().enumerate() {
-                let (mut own, mut rest) = (0.0, whole.average);
-                for &(node, share, owner) in &whole.nodes {
-                    let part = share * value(node, draw, whole.link);
-                    match owner == row {
-                        true => own += part,
-                        false => rest -= part * out[(owner, draw)],
-                    }
-                }
-                let factor = rest / own;
+            let sum = |link: Link, nodes: &[(usize, f64)]| -> f64 {
+                let each = nodes.iter();
+                each.map(|(node, share)| share * value(*node, draw, link))
+                    .sum()
+            };
+            let mut totals: Vec<f64> = self
+                .cells
+                .iter()
+                .map(|cell| sum(cell.link, &cell.seen))
+                .collect();
+            self.meet(&mut totals);
+            for (at, (cell, total)) in self.cells.iter().zip(&totals).enumerate() {
+                let factor = total / sum(cell.link, &cell.parts);
                 // Draws of no weight need not be numbers that matter.
                 if factor.is_finite() && factor > 0.0 {
-                    out[(row, draw)] = factor;
+                    out[(at, draw)] = factor;
                 }
             }
         }
         out
     }
 
-    /// The factors of rows given each weighted draw, in which what is left open of nodes is
+    /// Scales cells until they add up to every row, one row after the other: these nearly hold, and
+    /// rows may overlap.
+    fn meet(&self, totals: &mut [f64]) {
+        for _ in 0..SWEEPS {
+            let mut most: f64 = 0.0;
+            for row in &self.rows {
+                let sum: f64 = row
+                    .cells
+                    .iter()
+                    .map(|(cell, share)| share * totals[*cell])
+                    .sum();
+                let factor = row.average / sum;
+                if !(factor.is_finite() && factor > 0.0) {
+                    return;
+                }
+                row.cells
+                    .iter()
+                    .for_each(|(cell, _)| totals[*cell] *= factor);
+                most = most.max((factor - 1.0).abs());
+            }
+            if most < MET {
+                return;
+            }
+        }
+    }
+
+    /// The factors of cells given each weighted draw, in which what is left open of nodes is
     /// averaged over.
     pub fn lifted(
         &self,

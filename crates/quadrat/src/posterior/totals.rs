@@ -29,6 +29,9 @@ use crate::support::Functionals;
 /// Nodes predicted at a time, where no row has more: bounds memory to this many columns per
 /// component.
 const CHUNK: usize = 2048;
+/// Strata of draws beside rows that are known exactly, and most beliefs of all rows together.
+const STRATA: usize = 8;
+const MOST_NUMBERS: usize = 10_000_000;
 /// Nodes of one row, at most, where not every pair of them is used.
 const SAMPLED_NODES: usize = 1_000_000;
 /// Steps that make the nodes of one row fewer, when they would be too many.
@@ -82,7 +85,21 @@ impl Posterior {
             }
             predictive = predictive.with_sizes(sizes);
         }
-        Ok(self.latent_totals(at, link)?.through(predictive))
+        let strata = self.strata(at.len());
+        if strata > 1 {
+            predictive = predictive.in_strata(strata);
+        }
+        Ok(self.latent_strata(at, link, strata)?.through(predictive))
+    }
+
+    /// In how many beliefs the draws of a total are told. Beside rows that are known exactly its
+    /// distribution ends where these do, which that of one belief does not.
+    fn strata(&self, rows: usize) -> usize {
+        let numbers = rows * self.components.len() * STRATA;
+        match self.has_known_rows() && numbers <= MOST_NUMBERS {
+            true => STRATA,
+            false => 1,
+        }
     }
 
     /// The latent values that totals amount to: the normal ones with the same means and variances
@@ -91,6 +108,17 @@ impl Posterior {
         &self,
         at: &Functionals,
         link: Link,
+    ) -> Result<Prediction, FitError> {
+        self.latent_strata(at, link, 1)
+    }
+
+    /// The same in strata of equal weight of the draws at each node of the hyperparameters, the
+    /// smallest first.
+    fn latent_strata(
+        &self,
+        at: &Functionals,
+        link: Link,
+        strata: usize,
     ) -> Result<Prediction, FitError> {
         if let Some(atom) = (0..at.atom_count()).find(|&a| at.weight()[a] < 0.0) {
             return Err(InputError::Range {
@@ -155,12 +183,14 @@ impl Posterior {
             }
             _ => None,
         };
-        let moments: Vec<(Vec<f64>, Vec<f64>)> = self
+        let moments: Vec<Vec<(Vec<f64>, Vec<f64>)>> = self
             .components
             .par_iter()
-            .map(|component| self.totals(component, (&parts, shared.as_ref()), link))
+            .map(|component| self.totals(component, (&parts, shared.as_ref()), (link, strata)))
             .collect::<Result<_, FitError>>()?;
-        Ok(Prediction::from_moments(self.weights(), &moments))
+        let each = |weight: f64| std::iter::repeat_n(weight / strata as f64, strata);
+        let weights = self.weights().into_iter().flat_map(each).collect();
+        Ok(Prediction::from_moments(weights, &moments.concat()))
     }
 
     /// Nodes of one row at most: with a sample of the pairs there may be many.
@@ -172,14 +202,20 @@ impl Posterior {
     }
 
     /// Means and variances of the latent values that totals amount to, at one node of the
-    /// hyperparameters.
+    /// hyperparameters, in every stratum of the draws.
     fn totals(
         &self,
         component: &Component,
         (parts, shared): (&[Part], Option<&SharedOut>),
-        link: Link,
-    ) -> Result<(Vec<f64>, Vec<f64>), FitError> {
-        let (mut means, mut variances) = (Vec::new(), Vec::new());
+        (link, strata): (Link, usize),
+    ) -> Result<Vec<(Vec<f64>, Vec<f64>)>, FitError> {
+        let mut out = vec![(Vec::new(), Vec::new()); strata];
+        let mut tell = |beliefs: &mut dyn Iterator<Item = Belief>| {
+            for ((means, variances), belief) in out.iter_mut().zip(beliefs) {
+                means.push(belief.mean);
+                variances.push(belief.variance);
+            }
+        };
         let factor = &component.conditioned.factor;
         let told = OnceCell::new();
         let lift = self.lift_of(component)?;
@@ -196,14 +232,14 @@ impl Posterior {
             let points = part.atoms_as_points();
             let lifted = match &lift {
                 Some(lift) if count <= MAX_NODES => {
-                    self.lifted_totals(component, (lift, shared), (part, &points, holding), link)
+                    let part = (part, &points, &holding[..]);
+                    self.lifted_totals(component, (lift, shared), part, (link, strata))
                 }
                 _ => vec![None; part.len()],
             };
             if lifted.iter().all(Option::is_some) {
-                for belief in lifted.into_iter().flatten() {
-                    means.push(belief.mean);
-                    variances.push(belief.variance);
+                for beliefs in lifted.into_iter().flatten() {
+                    tell(&mut beliefs.into_iter());
                 }
                 continue;
             }
@@ -238,9 +274,8 @@ impl Posterior {
                     reduced: &reduced,
                     first: atoms.start,
                 };
-                if let Some(belief) = lifted[row] {
-                    means.push(belief.mean);
-                    variances.push(belief.variance);
+                if let Some(beliefs) = &lifted[row] {
+                    tell(&mut beliefs.iter().copied());
                     continue;
                 }
                 let features = features.as_ref();
@@ -255,11 +290,10 @@ impl Posterior {
                 let belief = rows
                     .as_ref()
                     .map_or(belief, |rows| rows.tell(self, &nodes, weights, belief));
-                means.push(belief.mean);
-                variances.push(belief.variance);
+                tell(&mut std::iter::repeat_n(belief, strata));
             }
         }
-        Ok((means, variances))
+        Ok(out)
     }
 
     /// From every pair of its nodes, and from what rows that are sums say of it, with the

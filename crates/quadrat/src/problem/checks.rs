@@ -9,7 +9,7 @@ use crate::problem::defaults::Scales;
 use crate::problem::mean_settings::is_mean;
 use crate::problem::observations::Observations;
 use crate::problem::observations::knows_its_scale;
-use crate::problem::pooled::is_pooled;
+use crate::problem::pooled::{is_known_exactly, is_pooled};
 use crate::problem::settings::{Inference, Setting};
 use crate::problem::varying::Varying;
 
@@ -229,13 +229,6 @@ pub(crate) fn learnable(
 /// Whether values with a normal error stand behind a link.
 fn is_amount(likelihood: &Likelihood) -> bool {
     likelihood.link().is_some() && likelihood.noise().is_some()
-}
-
-/// Whether rows know what is behind a link exactly.
-pub(crate) fn is_known_exactly(likelihood: &Likelihood) -> bool {
-    let is_zero = |v: &f64| *v == 0.0;
-    let exact = |noise: &Noise| matches!(noise, Noise::Known(known) if known.iter().any(is_zero));
-    likelihood.link().is_some() && likelihood.noise().is_some_and(exact)
 }
 
 /// How the rows will condition the prior; `None` is exactly.

@@ -5,6 +5,7 @@ use crate::covariance::{Covariance, NodeRule};
 use crate::error::InputError;
 use crate::inference::pooled::{Draws, Pools};
 use crate::kernel::{Kernel, Role};
+use crate::likelihood::{Likelihood, Noise};
 use crate::link::Link;
 use crate::parameter::Parameter;
 use crate::support::Functionals;
@@ -36,6 +37,9 @@ pub(crate) struct Pooled {
     pub observed: Functionals,
     /// Where boxes of rows begin and end along each dimension, ascending.
     pub ends: Vec<Vec<f64>>,
+    /// The same of rows that are known exactly, where there are some: all rows are cut there, so
+    /// that what exact rows have in common has the same nodes in each.
+    pub exact_ends: Option<Vec<Vec<f64>>>,
     /// How nodes are placed.
     pub rule: NodeRule,
     /// Nodes of all rows at least, when they are too many to be made.
@@ -49,6 +53,30 @@ pub(crate) fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Funct
         Some(cut) if rule.demand(&cut) <= MAX_NODES as f64 => cut,
         _ => row,
     }
+}
+
+/// Whether rows know what is behind a link exactly.
+pub(crate) fn is_known_exactly(likelihood: &Likelihood) -> bool {
+    let is_zero = |v: &f64| *v == 0.0;
+    let exact = |noise: &Noise| matches!(noise, Noise::Known(known) if known.iter().any(is_zero));
+    likelihood.link().is_some() && likelihood.noise().is_some_and(exact)
+}
+
+/// Where boxes of rows that are known exactly behind a link begin and end along each dimension;
+/// none where no row is.
+fn exact_ends(tables: &[Observations], observed: &Functionals) -> Option<Vec<Vec<f64>>> {
+    let mut first = 0;
+    let mut exact = Vec::new();
+    for table in tables {
+        if is_known_exactly(&table.likelihood)
+            && let Some(Noise::Known(known)) = table.likelihood.noise()
+        {
+            let rows = (0..known.len()).filter(|&row| known[row] == 0.0);
+            exact.extend(rows.map(|row| first + row));
+        }
+        first += table.supports.len();
+    }
+    (!exact.is_empty()).then(|| observed.ends(exact))
 }
 
 /// Whether a row reports a sum after a link.
@@ -106,14 +134,22 @@ impl Pooled {
             .find(fits)
             .unwrap_or(&rules[COARSER.len() - 1])
             .clone();
+        let exact_ends = exact_ends(tables, &observed);
+        let pieces = match &exact_ends {
+            None => Some(observed.clone()),
+            Some(ends) => observed.cut(ends, MAX_NODES),
+        };
+        let Some(pieces) = pieces else {
+            return Self::refused(rule, observed, MAX_NODES + 1);
+        };
         // Rows that share points have fewer nodes than they ask for.
-        let demand = rule.demand(&observed);
+        let demand = rule.demand(&pieces);
         let is_flat = |d: usize| observed.width(d).iter().all(|w| *w == 0.0);
         let is_points = !observed.has_regions() && (0..observed.dims().len()).all(is_flat);
         if !is_points && demand > 4.0 * MAX_NODES as f64 {
             return Self::refused(rule, observed, demand as usize);
         }
-        let spread = rule.apply(&observed);
+        let spread = rule.apply(&pieces);
         let (points, index) = spread.distinct_points();
         if points.len() > MAX_NODES {
             return Self::refused(rule, observed, points.len());
@@ -131,6 +167,7 @@ impl Pooled {
         let own = Self {
             pools,
             ends: observed.ends(0..observed.len()),
+            exact_ends,
             observed,
             rule,
             demand: None,
@@ -143,6 +180,7 @@ impl Pooled {
         let own = Self {
             pools: Pools::new(0),
             ends: Vec::new(),
+            exact_ends: None,
             observed,
             rule,
             demand: Some(demand),

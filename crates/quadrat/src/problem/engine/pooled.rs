@@ -1,7 +1,6 @@
 //! Rows that are sums after a link, seen at the nodes within them.
 
-use super::super::checks::is_known_exactly;
-use super::super::pooled::Pooled;
+use super::super::pooled::{Pooled, is_known_exactly};
 use super::super::prior::Prior;
 use super::super::settings::AUTO_FREE;
 use super::super::tables::Tables;

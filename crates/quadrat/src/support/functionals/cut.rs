@@ -50,6 +50,16 @@ impl Functionals {
         (0..self.dims.len()).map(along).collect()
     }
 
+    /// An atom as a row of weight one.
+    pub(crate) fn atom_alone(&self, atom: usize) -> Self {
+        let mut out = Self::new(self.dims.clone());
+        self.push_piece(atom, &self.sides_of(atom), 1.0, &mut out);
+        out.weight[0] = 1.0;
+        out.offsets.push(1);
+        out.regions.clone_from(&self.regions);
+        out
+    }
+
     /// All atoms as one row, with these weights.
     pub(crate) fn into_one_row(mut self, weights: &[f64]) -> Self {
         debug_assert_eq!(weights.len(), self.weight.len());

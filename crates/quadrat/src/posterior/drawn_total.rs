@@ -1,0 +1,322 @@
+//! One total after a link, as weighted draws of its nodes see it.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::likelihood::local::Belief;
+use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
+use crate::link::{Link, QuasiMean};
+use crate::special::elementary;
+
+/// Sums that are known exceed what holds them by no more than this.
+const ROUNDING: f64 = 1e-12;
+/// The same where their means are quadratures.
+const QUADRATURE: f64 = 1e-6;
+/// Above this variance of what is left open, the means of sums after `exp` are no numbers.
+const LARGE: f64 = 200.0;
+/// Added to the diagonal of what is left open, relative to it, until it can be factorised: that may
+/// be known to a hundredth only, as small differences are.
+const JITTERS: [f64; 4] = [1e-10, 1e-8, 1e-6, 1e-4];
+
+/// One total as the draws see it.
+pub(super) struct Seen<'a> {
+    pub shares: &'a [f64],
+    /// Values of its nodes, shape `[nodes, draws]`.
+    pub values: MatRef<'a, f64>,
+    /// Covariance of its nodes given a draw, where it is not nothing.
+    pub open: Option<Mat<f64>>,
+    /// Weights of the draws.
+    pub draws: &'a [f64],
+    /// What it is at most in each draw, where rows hold it.
+    pub most: Option<Vec<f64>>,
+    /// Where cells of rows that are known exactly share out what lies at each node.
+    pub factors: Option<Factors<'a>>,
+}
+
+/// What multiplies nodes in every draw.
+pub(super) struct Factors<'a> {
+    /// The cell in which each node lies.
+    pub owners: Vec<Option<usize>>,
+    /// Whether all of that cell is in the total.
+    pub are_whole: Vec<bool>,
+    /// Of cells, shape `[cells, draws]`.
+    pub factors: &'a Mat<f64>,
+}
+
+impl Seen<'_> {
+    /// By what a node is multiplied in a draw.
+    fn factor(&self, node: usize, draw: usize) -> f64 {
+        match &self.factors {
+            Some(shared) => shared.owners[node].map_or(1.0, |cell| shared.factors[(cell, draw)]),
+            None => 1.0,
+        }
+    }
+
+    /// Whether nothing of a node is left open in the total.
+    fn is_settled(&self, node: usize) -> bool {
+        self.factors
+            .as_ref()
+            .is_some_and(|shared| shared.are_whole[node])
+    }
+
+    /// In closed form given each draw: with `R` what is left open and `e_i = p_i e^(f_i + R_ii /
+    /// 2)` the sum has mean `sum_i e_i` and variance `sum_ij e_i e_j (e^(R_ij) - 1)`.
+    ///
+    /// Where the sum is at most `T`, a larger mean is impossible: what is left open is then so much
+    /// that only `sum_i p_i e^(f_i)` says how `T` is shared. A variance is at most `mean (T -
+    /// mean)`.
+    pub fn of_exp(&self) -> Option<Drawn> {
+        let n = self.shares.len();
+        let half: Vec<f64> = match &self.open {
+            None => vec![0.0; n],
+            Some(open) => (0..n).map(|i| 0.5 * open[(i, i)].max(0.0)).collect(),
+        };
+        if self.most.is_none() && half.iter().any(|h| 2.0 * h > LARGE) {
+            return None;
+        }
+        let ties = self
+            .open
+            .as_ref()
+            .map(|open| Mat::from_fn(n, n, |i, j| open[(i, j)].exp_m1()));
+        let log = |i: usize, draw: usize| {
+            self.shares[i].ln() + self.values[(i, draw)] + self.factor(i, draw).ln()
+        };
+        let draws = 0..self.values.ncols();
+        // Draws of no weight need not be numbers that matter.
+        let heard = |draw: &usize| self.draws[*draw] > 0.0;
+        let top = draws
+            .clone()
+            .filter(heard)
+            .flat_map(|draw| (0..n).map(move |i| (i, draw)))
+            .map(|(i, draw)| log(i, draw))
+            .fold(f64::NEG_INFINITY, f64::max);
+        if !top.is_finite() {
+            return None;
+        }
+        let mut drawn = Drawn::new(draws.len(), top);
+        for draw in draws {
+            if self.draws[draw] == 0.0 {
+                continue;
+            }
+            let exp = |x: f64| elementary::exp(x - top);
+            let e: Vec<f64> = (0..n).map(|i| exp(log(i, draw) + half[i])).collect();
+            let mut sum: f64 = e.iter().sum();
+            let mut own = match &ties {
+                Some(ties) => {
+                    let open = |(i, e): (usize, f64)| if self.is_settled(i) { 0.0 } else { e };
+                    let e: Vec<f64> = e.into_iter().enumerate().map(open).collect();
+                    dot(&e, &matvec(ties.as_ref(), &e))
+                }
+                None => 0.0,
+            };
+            if let Some(most) = &self.most {
+                let most = exp(most[draw].ln());
+                // What makes up all of it exceeds it by rounding.
+                if sum.is_nan() || sum > most * (1.0 + ROUNDING) {
+                    let shared: f64 = (0..n).map(|i| exp(log(i, draw))).sum();
+                    sum = shared;
+                }
+                sum = sum.min(most);
+                // The smaller one also of what is no number.
+                own = own.min(sum * (most - sum));
+            }
+            (drawn.sums[draw], drawn.open[draw]) = (sum, own);
+        }
+        Some(drawn)
+    }
+
+    /// Given each draw the sum of the nodes' means, which add up to what is shared out, and a
+    /// variance along their slopes: `sum_ij s_i s_j R_ij` with `R` what is left open.
+    pub fn by_moments(&self, link: Link) -> Drawn {
+        let n = self.shares.len();
+        let mut drawn = Drawn::new(self.values.ncols(), 0.0);
+        for draw in 0..self.values.ncols() {
+            if self.draws[draw] == 0.0 {
+                continue;
+            }
+            let (mut sum, mut slopes) = (0.0, Vec::with_capacity(n));
+            for (i, share) in self.shares.iter().enumerate() {
+                let mean = self.values[(i, draw)];
+                let variance = self.open.as_ref().map_or(0.0, |open| open[(i, i)].max(0.0));
+                let seen = link.moments(Belief { mean, variance });
+                let size = share * self.factor(i, draw);
+                sum += size * seen.mean;
+                let is_settled = self.is_settled(i);
+                slopes.push(if is_settled { 0.0 } else { size * seen.slope });
+            }
+            let mut own = match &self.open {
+                Some(open) => dot(&slopes, &matvec(open.as_ref(), &slopes)),
+                None => 0.0,
+            };
+            if let Some(most) = &self.most {
+                let most = most[draw];
+                // What makes up all of it does so but for the quadrature behind the means.
+                let is_whole = (sum / most - 1.0).abs() < QUADRATURE;
+                sum = if is_whole { most } else { sum.min(most) };
+                own = own.min(sum * (most - sum));
+            }
+            (drawn.sums[draw], drawn.open[draw]) = (sum, own);
+        }
+        drawn
+    }
+
+    /// With a draw of what is left open for each draw, opposite for opposite draws.
+    pub fn by_draws(&self, link: Link, seed: u64) -> Option<Drawn> {
+        let (n, count) = (self.shares.len(), self.values.ncols());
+        let mut values = self.values.to_owned();
+        if let Some(open) = &self.open {
+            let root = JITTERS.iter().find_map(|jitter| {
+                let mut raised = open.clone();
+                (0..n).for_each(|i| raised[(i, i)] += jitter * open[(i, i)].abs());
+                Cholesky::factor_owned(raised).ok()
+            })?;
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            for pair in 0..count / 2 {
+                let z: Vec<f64> = (0..n).map(|_| StandardNormal.sample(&mut random)).collect();
+                for (i, x) in root.multiply(&z).into_iter().enumerate() {
+                    values[(i, 2 * pair)] += x;
+                    values[(i, 2 * pair + 1)] -= x;
+                }
+            }
+        }
+        let one = |draw: usize| {
+            let z = QuasiMean::new(link, self.shares, values.col_as_slice(draw));
+            link.value(z.value)
+        };
+        let mut drawn = Drawn::new(count, 0.0);
+        drawn.sums = (0..count).map(one).collect();
+        for (sum, most) in drawn.sums.iter_mut().zip(self.most.iter().flatten()) {
+            *sum = sum.min(*most);
+        }
+        Some(drawn)
+    }
+}
+
+/// A total in every draw.
+pub(super) struct Drawn {
+    /// Its mean, in units of `e^log_unit`; of draws of no weight nothing.
+    sums: Vec<f64>,
+    /// The variance that the draw leaves open.
+    open: Vec<f64>,
+    log_unit: f64,
+}
+
+impl Drawn {
+    fn new(draws: usize, log_unit: f64) -> Self {
+        Self {
+            sums: vec![0.0; draws],
+            open: vec![0.0; draws],
+            log_unit,
+        }
+    }
+
+    /// The latent values with the mean and variance of the total, in strata of equal weight: of the
+    /// smallest draws, and so on. None where one is no number.
+    pub fn beliefs(&self, weights: &[f64], link: Link, strata: usize) -> Option<Vec<Belief>> {
+        let one = |(mut mean, variance): (f64, f64)| {
+            if link.is_probability() {
+                // Next to nothing and next to all are numbers too.
+                mean = mean.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
+            }
+            let belief = link.equivalent(mean, variance);
+            (belief.mean.is_finite() && belief.variance.is_finite()).then_some(Belief {
+                mean: belief.mean + self.log_unit,
+                ..belief
+            })
+        };
+        self.moments(weights, strata).into_iter().map(one).collect()
+    }
+
+    /// Mean and variance of each stratum. Together they are those of all draws.
+    fn moments(&self, weights: &[f64], strata: usize) -> Vec<(f64, f64)> {
+        let mut order: Vec<usize> = (0..weights.len()).filter(|&d| weights[d] > 0.0).collect();
+        if strata > 1 {
+            order.sort_by(|a, b| self.sums[*a].total_cmp(&self.sums[*b]));
+        }
+        let whole: f64 = order.iter().map(|&draw| weights[draw]).sum();
+        let own = whole / strata as f64;
+        let mut out = Vec::with_capacity(strata);
+        let mut left = order
+            .into_iter()
+            .map(|draw| (draw, weights[draw]))
+            .peekable();
+        for stratum in 0..strata {
+            // Draws at an end belong to both sides in part; the last takes what rounding leaves.
+            let mut room = if stratum + 1 == strata {
+                f64::INFINITY
+            } else {
+                own
+            };
+            let mut members: Vec<(usize, f64)> = Vec::new();
+            while room > 0.0
+                && let Some((draw, weight)) = left.peek_mut()
+            {
+                let taken = weight.min(room);
+                members.push((*draw, taken));
+                room -= taken;
+                *weight -= taken;
+                if *weight <= 0.0 {
+                    left.next();
+                }
+            }
+            let total: f64 = members.iter().map(|(_, w)| w).sum();
+            let shares: Vec<f64> = members.iter().map(|(_, w)| w / total).collect();
+            let pick = |all: &[f64]| {
+                members
+                    .iter()
+                    .map(|(draw, _)| all[*draw])
+                    .collect::<Vec<_>>()
+            };
+            let (mean, between) = weighted(&shares, &pick(&self.sums));
+            out.push((mean, between + dot(&shares, &pick(&self.open)).max(0.0)));
+        }
+        out
+    }
+}
+
+/// Mean and variance of weighted values; those of no weight are not looked at.
+pub(super) fn weighted(weights: &[f64], values: &[f64]) -> (f64, f64) {
+    let heard = || weights.iter().zip(values).filter(|(w, _)| **w > 0.0);
+    let mean: f64 = heard().map(|(w, x)| w * x).sum();
+    let variance = heard().map(|(w, x)| w * (x - mean).powi(2)).sum();
+    (mean, variance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Drawn, weighted};
+    use crate::link::Link;
+
+    #[test]
+    fn strata_have_the_moments_of_all_draws_together() {
+        let draws: u32 = 101;
+        let mut drawn = Drawn::new(draws as usize, 0.0);
+        let mut weights = Vec::new();
+        for i in 0..draws {
+            let u = f64::from(i * 37 % draws) / f64::from(draws);
+            drawn.sums[i as usize] = 1.0 + u * u;
+            drawn.open[i as usize] = 0.01 * u;
+            weights.push(f64::from(i % 7));
+        }
+        let whole: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= whole);
+        let [(mean, variance)] = drawn.moments(&weights, 1)[..] else {
+            panic!("one stratum has one mean");
+        };
+        let (plain, between) = weighted(&weights, &drawn.sums);
+        let open: f64 = weights.iter().zip(&drawn.open).map(|(w, v)| w * v).sum();
+        // Rounding of a hundred terms.
+        assert!((mean - plain).abs() < 1e-14 && (variance - between - open).abs() < 1e-14);
+        let strata = drawn.moments(&weights, 8);
+        assert_eq!(strata.len(), 8);
+        assert!(strata.is_sorted_by(|a, b| a.0 <= b.0));
+        let together: f64 = strata.iter().map(|s| s.0 / 8.0).sum();
+        let spread = strata.iter().map(|s| (s.1 + (s.0 - mean).powi(2)) / 8.0);
+        assert!((together - mean).abs() < 1e-13);
+        assert!((spread.sum::<f64>() - variance).abs() < 1e-13);
+        // No stratum is beyond the largest draw by more than what is left open there.
+        assert!(strata[7].0 < 2.0);
+        assert_eq!(drawn.beliefs(&weights, Link::Exp, 8).unwrap().len(), 8);
+    }
+}
