@@ -8,7 +8,7 @@ use crate::engine::FitSummary;
 use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::resolve::Observed;
-use crate::study::likelihood::{Given, Likelihood, Limits, Reports};
+use crate::study::likelihood::{Given, Law, Likelihood, Limits, Reports};
 use crate::study::support::Aggregate;
 
 /// A method of inference in words.
@@ -213,10 +213,11 @@ fn noise(table: &Observed) -> Option<String> {
             dispersion: Some(dispersion),
             ..
         } => Some(learned(dispersion, "negative binomial, dispersion")),
-        Reports::Exponential { shape: None, .. } => Some("exponentially distributed".to_owned()),
-        Reports::Exponential {
-            shape: Some(shape), ..
-        } => Some(learned(shape, "gamma distributed, shape")),
+        Reports::Amounts { law, .. } => Some(match law {
+            Law::Exponential => "exponentially distributed".to_owned(),
+            Law::Gamma(shape) => learned(shape, "gamma distributed, shape"),
+            Law::LogNormal(sd) => learned(sd, "log-normal, sd of the logarithm"),
+        }),
         _ => None,
     };
     let noise = match table.likelihood.noise() {

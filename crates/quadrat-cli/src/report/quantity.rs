@@ -100,7 +100,7 @@ fn special(outcome: &Outcome, asked: &Asked) -> Option<String> {
             ..
         } => Some(format!("{name} per unit of {}", exposure.value)),
         Reports::Gaussian { .. } if says.link.is_some() && scale == Scale::Response => Some(name),
-        Reports::Counts { .. } | Reports::Exponential { .. } if scale == Scale::Response => {
+        Reports::Counts { .. } | Reports::Amounts { .. } if scale == Scale::Response => {
             Some(format!("mean of {name}"))
         }
         _ => None,

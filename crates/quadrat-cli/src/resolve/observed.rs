@@ -111,6 +111,7 @@ impl Observed {
             Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
             Reported::Exponential(x) => value(x.values()[row]),
             Reported::Gamma(x) => value(x.values()[row]),
+            Reported::LogNormal(x) => value(x.values()[row]),
             Reported::Ordinal(x) => {
                 use quadrat::likelihood::Thresholds::Known;
                 let Known(thresholds) = x.thresholds_setting() else {

@@ -105,6 +105,7 @@ pub(super) fn suits(
         let what = match &table.likelihood {
             Likelihood::NegativeBinomial(_) => "negative binomial counts",
             Likelihood::Gamma(_) => "gamma values",
+            Likelihood::LogNormal(_) => "log-normal values",
             Likelihood::Bernoulli(_) | Likelihood::Binomial(_) => "probabilities",
             Likelihood::Poisson(counts) if counts.lower() != counts.upper() => "ranges of counts",
             _ if is_soft && form.value == LogSum::Lemma => "sums behind `softplus`",

@@ -4,7 +4,7 @@
 use quadrat::link::Link;
 
 use super::fields::{Check, Spanned};
-use super::likelihood::{Reports, Scale};
+use super::likelihood::{Law, Reports, Scale};
 use super::observe::Observe;
 use super::outputs::Output;
 
@@ -143,7 +143,10 @@ fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
         Link::Square | Link::Softplus
             if matches!(
                 table.likelihood.reports,
-                Reports::Exponential { shape: Some(_), .. }
+                Reports::Amounts {
+                    law: Law::Gamma(_) | Law::LogNormal(_),
+                    ..
+                }
             ) =>
         {
             (
@@ -151,10 +154,10 @@ fn possible(check: &Check<'_>, link: &Spanned<Link>, table: &Observe) -> bool {
                     "`link = \"{}\"` cannot be used with `{kind}`",
                     link.value.name()
                 ),
-                "leave `link` out: the mean of gamma values is `exp` of the function",
+                "leave `link` out: the mean of such values is `exp` of the function",
             )
         }
-        Link::Square if matches!(table.likelihood.reports, Reports::Exponential { .. }) => (
+        Link::Square if matches!(table.likelihood.reports, Reports::Amounts { .. }) => (
             format!("`link = \"square\"` cannot be used with `{kind}`: its mean would touch zero"),
             "leave `link` out for `exp`, or use `softplus`",
         ),

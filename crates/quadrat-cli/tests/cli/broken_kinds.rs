@@ -60,6 +60,8 @@ likelihood = { poisson = { count = \"n\" } }", &["`link` is `exp` here and `squa
     ("negative_binomial = { count = \"n\", dispersion = -1 }", "", &["`dispersion` is -1; it must be above zero", "s.toml:6:64"]),
     ("gamma = { value = \"y\", shape = 0 }", "", &["`shape` is 0; it must be above zero", "s.toml:6:47"]),
     ("gamma = { value = \"y\", shape = \"wide\" }", "", &["`shape` must be a number or \"learn\"", "s.toml:6:47"]),
+    ("lognormal = { value = \"y\", sd = 0 }", "", &["`sd` is 0; it must be above zero", "s.toml:6:48"]),
+    ("lognormal = { value = \"y\", link = \"softplus\" }", "", &["unknown key `link` in lognormal", "s.toml:6:43"]),
     ("gamma = { }", "", &["gamma needs `value`", "s.toml:6:24"]),
     ("exponential = { }", "", &["exponential needs `value`", "s.toml:6:30"]),
     ("poisson = { count = \"n\" }", "share_noise = true", &["`share_noise` needs a noise variance that is learned", "s.toml:7:15"]),

@@ -272,6 +272,7 @@ const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("link of gaussian", POINTS, VALUES, "gaussian = { value = \"w\" }", "gaussian = { value = \"w\", link = \"exp\" }"),
     ("link of negative_binomial", POINTS, VALUES, "negative_binomial = { count = \"n\" }", "negative_binomial = { count = \"n\", link = \"square\" }"),
     ("shape", POINTS, VALUES, "gamma = { value = \"w\" }", "gamma = { value = \"w\", shape = 2 }"),
+    ("sd", POINTS, VALUES, "lognormal = { value = \"w\" }", "lognormal = { value = \"w\", sd = 0.5 }"),
     ("link of waiting times", POINTS, VALUES, "exponential = { value = \"w\" }", "exponential = { value = \"w\", link = \"softplus\" }"),
     ("link of the dispersion", POINTS, "gaussian = { value = \"y\" } }\n#observe", "negative_binomial = { count = \"n\" } }\n[dispersion]\nkernel = \"se(t)\"", "negative_binomial = { count = \"n\" } }\n[dispersion]\nkernel = \"se(t)\"\nlink = \"softplus\""),
     ("name of a table", POINTS, "#observe\n[[predict]]\n", "name = \"first\"\n[[observe]]\nfile = \"e.csv\"\nname = \"second\"\nsupport = { point = [\"t\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[predict]]\nas = \"first\"\nscale = \"observation\"\n", "name = \"third\"\n[[observe]]\nfile = \"e.csv\"\nname = \"first\"\nsupport = { point = [\"t\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[predict]]\nas = \"first\"\nscale = \"observation\"\n"),

@@ -155,6 +155,14 @@ const KINDS: &[Kind] = &[
         says: &["`wait` at points of t, gamma distributed, shape learned"],
         learned: "gamma.shape",
     },
+    Kind {
+        name: "lognormal",
+        likelihood: r#"{ lognormal = { value = "wait" } }"#,
+        table: "t,wait\n0,1.2\n1,0.3\n2,2.1\n3,0.9\n4,4.5\n5,1.8\n6,7\n7,3\n8,11\n9,6\n10,20\n",
+        means: [(0.2, 2.5), (1.5, 6.0), (6.0, 30.0)],
+        says: &["`wait` at points of t, log-normal, sd of the logarithm learned"],
+        learned: "lognormal.sd",
+    },
 ];
 
 fn study(likelihood: &str, more: &str) -> String {

@@ -74,13 +74,14 @@ pub fn draw(draw: &mut Draw, shape: Shape) -> Likelihood {
         "binomial",
         "exponential",
         "gamma",
+        "lognormal",
     ];
     let among = if shape.is_point() { all.len() } else { 10 };
     let name = all[draw.below(among)];
     let sort = match name {
         "poisson" | "negative_binomial" => Sort::Count,
         "bernoulli" | "binomial" => Sort::Chance,
-        "exponential" | "gamma" => Sort::Wait,
+        "exponential" | "gamma" | "lognormal" => Sort::Wait,
         _ => Sort::Value,
     };
     let (inside, mut columns) = keys(name, draw);
@@ -191,6 +192,11 @@ fn keys(name: &str, draw: &mut Draw) -> (String, Vec<&'static str>) {
             ("value = \"w\"", &["w"] as &[&str]),
             ("value = \"w\", shape = 3", &["w"]),
             ("value = \"w\", shape = \"learn\"", &["w"]),
+        ]),
+        "lognormal" => *draw.of(&[
+            ("value = \"w\"", &["w"] as &[&str]),
+            ("value = \"w\", sd = 0.2", &["w"]),
+            ("value = \"w\", sd = \"learn\"", &["w"]),
         ]),
         _ => ("value = \"y\"", &["y"]),
     };

@@ -4,8 +4,8 @@ use anyhow::Result;
 use quadrat::likelihood::local::Circumstances;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
-    Laplace, Likelihood, NegativeBinomial, Ordinal, Poisson, Positive, Shape, Sigmoid, StudentT,
-    Thresholds,
+    Laplace, Likelihood, LogNormal, LogSd, NegativeBinomial, Ordinal, Poisson, Positive, Shape,
+    Sigmoid, StudentT, Thresholds,
 };
 use quadrat::linalg::{Cholesky, Mat};
 use quadrat::link::Link;
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-pub const KINDS: [Kind; 16] = [
+pub const KINDS: [Kind; 17] = [
     Kind::each(
         "gaussian, noise learned",
         &[("noise.variance", 0.09)],
@@ -178,6 +178,14 @@ pub const KINDS: [Kind; 16] = [
         |f, random| {
             let clean = Gamma::new(vec![1.0; f.len()], Shape::Learned)?.into();
             Ok(Gamma::new(drawn(&clean, &[3.0], f, random), Shape::Learned)?.into())
+        },
+    ),
+    Kind::each(
+        "lognormal, sd learned",
+        &[("lognormal.sd", 0.3)],
+        |f, random| {
+            let clean = LogNormal::new(vec![1.0; f.len()], LogSd::Learned)?.into();
+            Ok(LogNormal::new(drawn(&clean, &[0.3], f, random), LogSd::Learned)?.into())
         },
     ),
 ];
@@ -313,7 +321,7 @@ pub fn few() -> Vec<Few> {
         name,
         rows,
         own,
-        link: ["poisson", "negative", "exponential", "gamma"]
+        link: ["poisson", "negative", "exponential", "gamma", "lognormal"]
             .iter()
             .any(|counts| name.starts_with(counts))
             .then_some(Link::Exp),

@@ -24,6 +24,7 @@ mod laplace;
 mod linked;
 pub mod local;
 pub(crate) mod log_square;
+mod lognormal;
 mod negative_binomial;
 mod noise;
 mod open_count;
@@ -52,6 +53,7 @@ pub use gamma::{Gamma, Shape};
 pub use gaussian::Gaussian;
 pub use interval::Interval;
 pub use laplace::Laplace;
+pub use lognormal::{LogNormal, LogSd};
 pub use negative_binomial::{Dispersion, NegativeBinomial};
 pub use noise::Noise;
 pub use ordinal::{Ordinal, Thresholds};
@@ -135,6 +137,8 @@ likelihoods! {
     Exponential "exponential",
     /// Positive values of a relative spread that is learned.
     Gamma "gamma",
+    /// Positive values with a multiplicative error.
+    LogNormal "lognormal",
 }
 
 impl Likelihood {
@@ -156,6 +160,7 @@ impl Likelihood {
             Self::NegativeBinomial(x) => x.check(),
             Self::Exponential(x) => x.check(),
             Self::Gamma(x) => x.check(),
+            Self::LogNormal(x) => x.check(),
         }
     }
 
@@ -189,6 +194,7 @@ impl Likelihood {
                 | Self::NegativeBinomial(_)
                 | Self::Exponential(_)
                 | Self::Gamma(_)
+                | Self::LogNormal(_)
         )
     }
 
@@ -201,6 +207,7 @@ impl Likelihood {
             Self::NegativeBinomial(x) => Some(x.link()),
             Self::Exponential(x) => Some(x.link()),
             Self::Gamma(x) => Some(x.link()),
+            Self::LogNormal(x) => Some(x.link()),
             _ => None,
         }
     }
@@ -226,6 +233,7 @@ impl Likelihood {
             Self::NegativeBinomial(x) => x.per_unit(sizes).into(),
             Self::Exponential(x) => x.per_unit(sizes).into(),
             Self::Gamma(x) => x.per_unit(sizes).into(),
+            Self::LogNormal(x) => x.per_unit(sizes).into(),
             other => other.clone(),
         }
     }

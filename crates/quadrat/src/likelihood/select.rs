@@ -1,7 +1,7 @@
 //! Some of the rows of a likelihood.
 
 use super::{
-    Bernoulli, Binomial, Censored, Exponential, Gamma, Interval, Laplace, Likelihood,
+    Bernoulli, Binomial, Censored, Exponential, Gamma, Interval, Laplace, Likelihood, LogNormal,
     NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT, Truncated,
 };
 use crate::error::InputError;
@@ -69,6 +69,7 @@ impl Likelihood {
             }
             Self::Exponential(x) => Exponential::new(pick(x.values()), x.link())?.into(),
             Self::Gamma(x) => Gamma::new(pick(x.values()), x.shape())?.into(),
+            Self::LogNormal(x) => LogNormal::new(pick(x.values()), x.sd())?.into(),
         })
     }
 }
@@ -77,7 +78,9 @@ impl Likelihood {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::likelihood::{Degrees, Dispersion, Gaussian, Shape, Side, Sigmoid, Thresholds};
+    use crate::likelihood::{
+        Degrees, Dispersion, Gaussian, LogSd, Shape, Side, Sigmoid, Thresholds,
+    };
     use crate::link::Link;
 
     /// Every kind, its rows all different.
@@ -122,7 +125,8 @@ mod tests {
             .unwrap()
             .into(),
             Exponential::new(y.clone(), Link::Exp).unwrap().into(),
-            Gamma::new(y, Shape::Known(2.0)).unwrap().into(),
+            Gamma::new(y.clone(), Shape::Known(2.0)).unwrap().into(),
+            LogNormal::new(y, LogSd::Known(0.5)).unwrap().into(),
         ]
     }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
-    Laplace, Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape, Side, Sigmoid,
-    StudentT, Thresholds, Truncated,
+    Laplace, Likelihood, LogNormal, LogSd, NegativeBinomial, Noise, Ordinal, Poisson, Positive,
+    Shape, Side, Sigmoid, StudentT, Thresholds, Truncated,
 };
 use crate::link::Link;
 use crate::model::Model;
@@ -177,6 +177,12 @@ fn every_likelihood_is_checked_again() {
             "/Gamma/shape/Known",
             json!(-2.0),
             "gamma.shape",
+        ),
+        (
+            LogNormal::new(two(), LogSd::Known(2.0)).unwrap().into(),
+            "/LogNormal/sd/Known",
+            json!(-2.0),
+            "lognormal.sd",
         ),
     ];
     for (likelihood, at, value, part) in cases {

@@ -1,5 +1,6 @@
 //! From latent values to means of responses and to new observations.
 
+mod factor;
 mod moments;
 mod seen;
 
@@ -104,6 +105,13 @@ impl Predictive {
         self
     }
 
+    /// The same of latent values that are told in so many strata at every node.
+    pub fn in_strata(mut self, strata: usize) -> Self {
+        let own = self.own.into_iter();
+        self.own = own.flat_map(|own| vec![own; strata]).collect();
+        self
+    }
+
     fn size(&self, row: usize) -> f64 {
         self.sizes.get(row).copied().unwrap_or(1.0)
     }
@@ -201,19 +209,6 @@ impl Predictive {
         }
     }
 
-    /// How many times less certain a latent value is than an observation at it, where that is a
-    /// factor of `e^f`, whose logarithm varies alike at all `f`: by a root of its shape, and by one
-    /// above the mean.
-    fn relative(&self, c: &Normal) -> Option<f64> {
-        let shape = match self.at(c, c.mean) {
-            Distribution::Exponential(_) => 1.0,
-            Distribution::Gamma(at) => at.shape,
-            _ => return None,
-        };
-        let is_factor = self.likelihood.link() == Some(Link::Exp);
-        is_factor.then(|| c.sd * (1.0 + shape.sqrt()))
-    }
-
     /// So many of them are taken.
     fn count(&self, c: Normal) -> usize {
         self.wanted(c).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1
@@ -252,7 +247,7 @@ impl Predictive {
                 high.max(c.mean + REACH * c.sd),
             );
             step = step.min(2.0 * REACH * c.sd / (count - 1) as f64);
-            apart += count;
+            apart += self.factor_count(&c).unwrap_or(count);
         }
         let steps = ((high - low) / step).ceil();
         if steps + 1.0 >= apart as f64 {

@@ -3,8 +3,8 @@
 use super::seen::Seen;
 use super::*;
 use crate::likelihood::{
-    Degrees, Dispersion, Exponential, Gamma, Laplace, NegativeBinomial, Noise, Poisson, Shape,
-    StudentT,
+    Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, NegativeBinomial, Noise, Poisson,
+    Shape, StudentT,
 };
 use crate::special::scalar::{normal_cdf, regularised_gamma};
 
@@ -82,6 +82,30 @@ fn moments_far_from_one_keep_their_digits() {
         (wide.0.ln() - 450.0).abs() < 1e-12 && wide.1 == f64::INFINITY,
         "{wide:?}"
     );
+    // Values with noise behind a link: closed forms, near and far.
+    let amounts = |m: f64, sd: f64| {
+        let amount = Gaussian::new(vec![1.0], Noise::Known(vec![0.01])).unwrap();
+        let amount = amount.behind(Link::Exp).unwrap();
+        predictive(amount, What::Observation, 0.01).moments(&[component(m, sd)])
+    };
+    let near = amounts(0.0, 4.0);
+    let variance = (2.0_f64 * 16.0).exp() - 16.0_f64.exp() + 0.01;
+    assert!((near.0 / 8.0_f64.exp() - 1.0).abs() < 1e-12, "{near:?}");
+    assert!((near.1 / variance.sqrt() - 1.0).abs() < 1e-12, "{near:?}");
+    let below = amounts(-400.0, 1.0);
+    assert!(
+        (below.0 / (-399.5_f64).exp() - 1.0).abs() < 1e-12,
+        "{below:?}"
+    );
+    assert!((below.1 - 0.1).abs() < 1e-12, "{below:?}");
+    let above = amounts(400.0, 0.5);
+    assert!(
+        (above.1 / (unit_sd * 400.0_f64.exp()) - 1.0).abs() < 1e-12,
+        "{above:?}"
+    );
+    // The noise of a count there is the root of its rate.
+    let rare = predictive(counts(), What::Observation, 0.0).moments(&[component(-720.0, 1.0)]);
+    assert!((rare.1.ln() + 0.5 * 719.5).abs() < 1e-9, "{rare:?}");
     // A count there varies as its rate does, and by its own root, which is nothing beside that.
     let count = predictive(counts(), What::Observation, 0.0).moments(&[component(400.0, 0.5)]);
     assert!((count.1 / rate(400.0).1 - 1.0).abs() < 1e-12, "{count:?}");
@@ -268,8 +292,12 @@ fn far_observations_of_wide_beliefs_are_found() {
 /// Values that are a factor of `e^f`, against a grid of 20,000 latent values.
 #[test]
 fn factors_of_a_rate_are_averaged_over_it() {
-    for shape in [0.5, 1.0, 4.0, 25.0, 400.0] {
-        for sd in [0.1, 1.0, 3.0] {
+    for shape in [0.02, 0.5, 1.0, 4.0, 25.0, 400.0] {
+        for sd in [0.1, 1.0, 3.0, 20.0] {
+            // The grid's step is less than half an sd of the logarithm of the factor.
+            if sd > 3.0 && shape > 25.0 {
+                continue;
+            }
             let c = component(0.7, sd);
             let gamma = || Gamma::new(vec![1.0], Shape::Known(shape)).unwrap();
             let ours = predictive(gamma(), What::Observation, 0.0);
@@ -282,17 +310,32 @@ fn factors_of_a_rate_are_averaged_over_it() {
                 let h = 16.0 / 20_000.0;
                 let want: f64 = (-10_000..=10_000).map(|i| h * at(h * f64::from(i))).sum();
                 let found = seen.cdf(y);
-                // Nodes reach seven sds, which leaves out 3e-12 on each side.
+                // Nodes reach seven sds, which leaves out 3e-12 on each side; for the roughest factor
+                // their step leaves 5e-10.
                 assert!(
-                    (found - want).abs() < 1e-10,
+                    (found - want).abs() < 1e-9,
                     "{shape} {sd} {y}: {found} {want}"
                 );
             }
-            let median = seen.quantile(0.5);
-            assert!(
-                (seen.cdf(median) - 0.5).abs() < 1e-8,
-                "{shape} {sd}: {median}"
-            );
+            // To 2e-10 of a value, times its density.
+            for p in [1e-4, 0.025, 0.5, 0.999] {
+                let found = seen.quantile(p);
+                assert!(
+                    (seen.cdf(found) - p).abs() < 1e-8,
+                    "{shape} {sd} {p}: {found}"
+                );
+            }
+            // The density is the slope.
+            for y in [0.3, 40.0] {
+                let h = 1e-5 * y;
+                let slope = (seen.cdf(y + h) - seen.cdf(y - h)) / (2.0 * h);
+                let found = seen.log_density(y).exp();
+                // Of differences of 1e-5: their square, and rounding of 1e-12 over h.
+                assert!(
+                    (found - slope).abs() < 1e-5 * slope + 1e-6 / y,
+                    "{shape} {sd} {y}"
+                );
+            }
         }
     }
 }

@@ -169,7 +169,10 @@ pub fn sums(d: &Distribution) -> Sums {
         } else {
             60.0
         };
-        let lower = if matches!(d, Distribution::Exponential(_) | Distribution::Gamma(_)) {
+        let lower = if matches!(
+            d,
+            Distribution::Exponential(_) | Distribution::Gamma(_) | Distribution::LogNormal(_)
+        ) {
             0.0
         } else {
             centre - reach * width

@@ -3,7 +3,8 @@
 use quadrat::likelihood::distribution::Distribution;
 use quadrat::likelihood::local::{Belief, Circumstances, Local};
 use quadrat::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape, Sigmoid,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, LogNormal, LogSd, NegativeBinomial,
+    Poisson, Shape, Sigmoid,
 };
 use quadrat::link::Link;
 
@@ -342,6 +343,24 @@ fn gamma_keeps_the_contract() {
 }
 
 #[test]
+fn lognormal_keeps_the_contract() {
+    let lognormal = |sd| Box::new(LogNormal::new(POSITIVE.to_vec(), sd).unwrap());
+    // Sums over values reach sixty sds, beyond which a longer tail has more than their tolerance.
+    let sds = vec![vec![0.1], vec![0.25], vec![0.5]];
+    run(&positive_values(
+        "lognormal",
+        lognormal(LogSd::Learned),
+        sds,
+    ));
+    let known = lognormal(LogSd::Known(0.3));
+    run(&positive_values(
+        "lognormal of a known sd",
+        known,
+        vec![vec![]],
+    ));
+}
+
+#[test]
 fn gamma_of_shape_one_is_exponential() {
     let values = vec![0.02, 1.3, 800.0];
     let one = Gamma::new(values.clone(), Shape::Learned).unwrap();
@@ -551,9 +570,11 @@ fn unusable_rows_are_refused_with_their_number() {
     }
     for shape in [0.0, -1.0, f64::NAN, inf] {
         assert!(Gamma::new(vec![1.0], Shape::Known(shape)).is_err());
+        assert!(LogNormal::new(vec![1.0], LogSd::Known(shape)).is_err());
     }
     for value in [0.0, -1.0, f64::NAN, inf] {
         assert!(Gamma::new(vec![value], Shape::Learned).is_err());
+        assert!(LogNormal::new(vec![value], LogSd::Learned).is_err());
         assert!(Exponential::new(vec![value], Link::Exp).is_err());
     }
     assert!(Exponential::new(vec![1.0], Link::Square).is_err());

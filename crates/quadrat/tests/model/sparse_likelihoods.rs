@@ -5,8 +5,8 @@ use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Interval, Laplace,
-    Likelihood, NegativeBinomial, Ordinal, Poisson, Positive, Shape, Side, Sigmoid, StudentT,
-    Thresholds, Truncated,
+    Likelihood, LogNormal, LogSd, NegativeBinomial, Ordinal, Poisson, Positive, Shape, Side,
+    Sigmoid, StudentT, Thresholds, Truncated,
 };
 use quadrat::link::Link;
 use quadrat::model::{
@@ -148,6 +148,12 @@ fn all() -> Vec<(&'static str, Likelihood)> {
         (
             "gamma",
             Gamma::new(positive.clone(), Shape::Known(3.0))
+                .unwrap()
+                .into(),
+        ),
+        (
+            "lognormal",
+            LogNormal::new(positive.clone(), LogSd::Known(0.4))
                 .unwrap()
                 .into(),
         ),

@@ -29,10 +29,11 @@ pub enum Kind {
     NegativeBinomial,
     Exponential,
     Gamma,
+    LogNormal,
 }
 
 impl Kind {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Known,
         Self::Exact,
         Self::Learned,
@@ -52,6 +53,7 @@ impl Kind {
         Self::NegativeBinomial,
         Self::Exponential,
         Self::Gamma,
+        Self::LogNormal,
     ];
 
     pub fn name(self) -> &'static str {
@@ -75,6 +77,7 @@ impl Kind {
             Self::NegativeBinomial => "negative_binomial",
             Self::Exponential => "exponential",
             Self::Gamma => "gamma",
+            Self::LogNormal => "lognormal",
         }
     }
 
@@ -106,6 +109,7 @@ impl Kind {
                 | Self::NegativeBinomial
                 | Self::Exponential
                 | Self::Gamma
+                | Self::LogNormal
         )
     }
 }
@@ -199,7 +203,7 @@ impl Case {
         // Sums of probabilities are none, and ranks are given of values.
         let supports = match kind {
             _ if kind.has_sigmoid() => shape != Shape::Sum,
-            Kind::Exponential | Kind::Gamma => shape == Shape::Point,
+            Kind::Exponential | Kind::Gamma | Kind::LogNormal => shape == Shape::Point,
             _ if kind.has_link() => shape != Shape::Mean,
             _ => true,
         };

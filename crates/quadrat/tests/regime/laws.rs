@@ -118,6 +118,7 @@ impl Law {
                         | Kind::NegativeBinomial
                         | Kind::Exponential
                         | Kind::Gamma
+                        | Kind::LogNormal
                 )
             }
             // Of other kinds half a row is no row; expectation propagation has a site for each row.

@@ -6,8 +6,8 @@ use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
-    Laplace, Likelihood, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape as GammaShape,
-    Sigmoid, StudentT, Thresholds,
+    Laplace, Likelihood, LogNormal, LogSd, NegativeBinomial, Noise, Ordinal, Poisson, Positive,
+    Shape as GammaShape, Sigmoid, StudentT, Thresholds,
 };
 use quadrat::link::Link;
 use quadrat::model::{
@@ -333,6 +333,7 @@ impl Study {
             }
             Kind::Exponential => Exponential::new(waits(), Link::Exp)?.into(),
             Kind::Gamma => Gamma::new(waits(), GammaShape::Learned)?.into(),
+            Kind::LogNormal => LogNormal::new(waits(), LogSd::Learned)?.into(),
         })
     }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
-    NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
+    LogNormal, NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
 };
 use quadrat::model::Scale;
 
@@ -189,6 +189,7 @@ pub fn likelihood(
             Exponential::new(told.all("value", rows)?, own.link())?.into()
         }
         Likelihood::Gamma(own) => Gamma::new(told.all("value", rows)?, own.shape())?.into(),
+        Likelihood::LogNormal(own) => LogNormal::new(told.all("value", rows)?, own.sd())?.into(),
         Likelihood::Laplace(own) => {
             let scale = own.scale()[0];
             if own.scale().iter().any(|s| *s != scale) {

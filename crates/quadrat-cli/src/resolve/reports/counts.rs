@@ -2,15 +2,15 @@
 
 use quadrat::error::InputError;
 use quadrat::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, Gamma, Likelihood as Reported, NegativeBinomial,
-    Poisson, Shape,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, Likelihood as Reported, LogNormal, LogSd,
+    NegativeBinomial, Poisson, Shape,
 };
 use quadrat::link::Link;
 
 use super::cells::{Cells, Values};
 use super::values::in_order;
 use crate::diagnostic::Problems;
-use crate::study::likelihood::{Counts, Ends, Likelihood, Reports};
+use crate::study::likelihood::{Counts, Ends, Law, Likelihood, Reports};
 
 type Made = Option<Result<Reported, InputError>>;
 
@@ -70,7 +70,7 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
                 }
             })
         }
-        Reports::Exponential { value, shape } => {
+        Reports::Amounts { value, law } => {
             let values = cells.column(value)?;
             cells.refuse(problems, &values, |row| {
                 let value = values.lower[row];
@@ -82,11 +82,15 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
                     )
                 })
             });
-            Some(match shape {
-                None => Exponential::new(values.lower, link).map(Into::into),
-                Some(shape) => {
+            Some(match law {
+                Law::Exponential => Exponential::new(values.lower, link).map(Into::into),
+                Law::Gamma(shape) => {
                     let shape = shape.map_or(Shape::Learned, Shape::Known);
                     Gamma::new(values.lower, shape).map(Into::into)
+                }
+                Law::LogNormal(sd) => {
+                    let sd = sd.map_or(LogSd::Learned, LogSd::Known);
+                    LogNormal::new(values.lower, sd).map(Into::into)
                 }
             })
         }

@@ -4,7 +4,7 @@ use quadrat::likelihood::Sigmoid;
 
 use super::noise::{Given, given, positive_or_learn};
 use super::values::{column, ends};
-use super::{Counts, Reports};
+use super::{Counts, Law, Reports};
 use crate::study::fields::Section;
 
 /// The key `link` of a probability.
@@ -107,7 +107,10 @@ pub(super) fn exponential(section: &Section<'_>) -> Option<Reports> {
     section.keys(&["value", "link"], &[]);
     let like = "name the column of the values: `exponential = { value = \"minutes\" }`";
     let value = column(section, "value", like)?;
-    Some(Reports::Exponential { value, shape: None })
+    Some(Reports::Amounts {
+        value,
+        law: Law::Exponential,
+    })
 }
 
 pub(super) fn gamma(section: &Section<'_>) -> Option<Reports> {
@@ -115,8 +118,20 @@ pub(super) fn gamma(section: &Section<'_>) -> Option<Reports> {
     let like = "name the column of the values: `gamma = { value = \"cost\" }`";
     let shape = positive_or_learn(section, "shape");
     let value = column(section, "value", like)?;
-    Some(Reports::Exponential {
+    Some(Reports::Amounts {
         value,
-        shape: Some(shape?),
+        law: Law::Gamma(shape?),
+    })
+}
+
+/// Positive values with a normal logarithm.
+pub(super) fn lognormal(section: &Section<'_>) -> Option<Reports> {
+    section.keys(&["value", "sd"], &[]);
+    let like = "name the column of the values: `lognormal = { value = \"income\" }`";
+    let sd = positive_or_learn(section, "sd");
+    let value = column(section, "value", like)?;
+    Some(Reports::Amounts {
+        value,
+        law: Law::LogNormal(sd?),
     })
 }

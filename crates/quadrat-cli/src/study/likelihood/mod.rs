@@ -112,13 +112,23 @@ pub enum Reports {
         dispersion: Option<Option<f64>>,
     },
     /// Waiting times and other positive values.
-    Exponential {
+    Amounts {
         /// Their column.
         value: Spanned<String>,
-        /// `None`: exponential. Else the shape of the gamma distribution, learned when that is
-        /// `None`.
-        shape: Option<Option<f64>>,
+        /// How they are distributed.
+        law: Law,
     },
+}
+
+/// How positive values are distributed around their mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Law {
+    /// Exponentially.
+    Exponential,
+    /// By a gamma distribution of this shape, learned when that is `None`.
+    Gamma(Option<f64>),
+    /// With a normal logarithm of this sd, learned when that is `None`.
+    LogNormal(Option<f64>),
 }
 
 /// Two ends, at least one of which is given.
@@ -217,6 +227,7 @@ pub fn read(section: &Section<'_>) -> Option<Likelihood> {
         "poisson" => counts::poisson(&own),
         "negative_binomial" => counts::negative_binomial(&own),
         "gamma" => counts::gamma(&own),
+        "lognormal" => counts::lognormal(&own),
         _ => counts::exponential(&own),
     };
     let noise = match name.value.as_str() {
@@ -247,7 +258,7 @@ impl Likelihood {
             Reports::Gaussian { value } | Reports::StudentT { value, .. } => {
                 columns.push((value, Reading::Number));
             }
-            Reports::Exponential { value, .. } => columns.push((value, Reading::Wait)),
+            Reports::Amounts { value, .. } => columns.push((value, Reading::Wait)),
             Reports::Laplace { value, scale } => {
                 columns.push((value, Reading::Number));
                 columns.extend(scale.column().map(|c| (c, Reading::Number)));
@@ -305,7 +316,7 @@ impl Likelihood {
     /// How the observed mean follows from the latent function.
     pub fn scale(&self) -> Scale {
         match self.reports {
-            Reports::Counts { .. } | Reports::Exponential { .. } => Scale::Linked,
+            Reports::Counts { .. } | Reports::Amounts { .. } => Scale::Linked,
             Reports::Gaussian { .. } if self.link.is_some() => Scale::Linked,
             Reports::Bernoulli { .. } | Reports::Binomial { .. } => Scale::Probability,
             _ => Scale::Linear,
@@ -360,7 +371,7 @@ impl Likelihood {
             | Reports::Censored { value, .. }
             | Reports::Truncated { value, .. }
             | Reports::Bernoulli { value, .. }
-            | Reports::Exponential { value, .. } => value.value.clone(),
+            | Reports::Amounts { value, .. } => value.value.clone(),
             Reports::Ordinal { rank, .. } => rank.value.clone(),
             Reports::Binomial { successes, .. } => successes.value.clone(),
             Reports::Interval(between)

@@ -51,6 +51,10 @@ impl Answers {
         }
         let first = || 0.5 * belief.variance * self.one.fisher(belief.mean);
         let at = self.one.at(belief.mean);
+        if let Distribution::LogNormal(one) = at {
+            // Its logarithm is a value with normal noise.
+            return 0.5 * (belief.variance / (one.sd * one.sd)).ln_1p();
+        }
         if let Distribution::Laplace(_) | Distribution::StudentT(_) = at {
             let told = match at {
                 Distribution::Laplace(one) => double_exponential(one, belief.variance),

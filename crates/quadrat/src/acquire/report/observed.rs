@@ -52,6 +52,7 @@ impl Observed {
                 return (t.degrees + 1.0) / (t.degrees + 3.0) / (t.scale * t.scale);
             }
             Distribution::Laplace(one) => return 1.0 / (one.scale * one.scale),
+            Distribution::LogNormal(one) => return 1.0 / (one.sd * one.sd),
             _ => {}
         }
         let slope = self.slope(f);

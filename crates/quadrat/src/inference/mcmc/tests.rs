@@ -6,8 +6,8 @@ use crate::inference::sites::{Method, SiteOptions, condition_sites};
 use crate::likelihood::local::Local;
 use crate::likelihood::{
     Bernoulli, Binomial, Censored, Degrees, Dispersion, Exponential, Gamma, Gaussian, Interval,
-    Laplace, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape, Side, Sigmoid, StudentT,
-    Thresholds, Truncated,
+    Laplace, LogNormal, LogSd, NegativeBinomial, Noise, Ordinal, Poisson, Positive, Shape, Side,
+    Sigmoid, StudentT, Thresholds, Truncated,
 };
 use crate::link::Link;
 use crate::progress::Silent;
@@ -298,6 +298,10 @@ fn more_families() -> Vec<Family> {
         one(
             "gamma",
             Box::new(Gamma::new(values(), Shape::Known(3.0)).unwrap()),
+        ),
+        one(
+            "lognormal",
+            Box::new(LogNormal::new(values(), LogSd::Known(0.6)).unwrap()),
         ),
         one(
             "binomial",

@@ -3,8 +3,8 @@
 use super::Pools;
 use crate::likelihood::local::Local;
 use crate::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, Gamma, Gaussian, NegativeBinomial, Noise,
-    Poisson, Shape, Sigmoid,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, Gaussian, LogNormal, LogSd,
+    NegativeBinomial, Noise, Poisson, Shape, Sigmoid,
 };
 use crate::link::Link;
 
@@ -55,5 +55,7 @@ pub(in crate::inference) fn kinds() -> Vec<(&'static str, Link, Box<dyn Local>)>
     }
     let sizes = Gamma::new(vec![0.7, 2.0, 1.1], Shape::Learned).unwrap();
     all.push(("gamma", Link::Exp, Box::new(sizes)));
+    let incomes = LogNormal::new(vec![0.7, 2.0, 1.1], LogSd::Learned).unwrap();
+    all.push(("lognormal", Link::Exp, Box::new(incomes)));
     all
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::inference::{Evidence, Gram, LinearGaussian, condition, evidence_and_gradient};
 use crate::likelihood::local::{Belief, Local};
 use crate::likelihood::{
-    Bernoulli, Binomial, Dispersion, Exponential, Gamma, NegativeBinomial, Poisson, Shape, Sigmoid,
+    Bernoulli, Binomial, Dispersion, Exponential, Gamma, LogNormal, LogSd, NegativeBinomial,
+    Poisson, Shape, Sigmoid,
 };
 use crate::likelihood::{Censored, Gaussian, Interval, Laplace, Noise, Ordinal, Thresholds};
 use crate::likelihood::{Degrees, Positive, Side, StudentT, Truncated};
@@ -258,6 +259,10 @@ pub(in crate::inference) fn kinds(n: usize) -> Vec<(&'static str, Box<dyn Local>
         (
             "gamma",
             Box::new(Gamma::new(some([0.5, 2.0, 1.0]), Shape::Learned).unwrap()),
+        ),
+        (
+            "lognormal",
+            Box::new(LogNormal::new(some([0.5, 2.0, 1.0]), LogSd::Learned).unwrap()),
         ),
     ]
 }

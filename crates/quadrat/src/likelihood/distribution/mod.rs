@@ -4,6 +4,7 @@ mod binomial;
 mod exponential;
 mod gamma;
 mod laplace;
+mod lognormal;
 mod negative_binomial;
 mod normal;
 mod poisson;
@@ -15,6 +16,7 @@ pub(crate) use binomial::log_binomial;
 pub use exponential::Exponential;
 pub use gamma::Gamma;
 pub use laplace::Laplace;
+pub use lognormal::LogNormal;
 pub use negative_binomial::NegativeBinomial;
 pub use normal::Normal;
 pub use poisson::Poisson;
@@ -40,6 +42,8 @@ pub enum Distribution {
     Exponential(Exponential),
     /// Gamma, by its mean and shape.
     Gamma(Gamma),
+    /// Log-normal, by its mean and the sd of its logarithm.
+    LogNormal(LogNormal),
     /// Successes among trials.
     Binomial(Binomial),
     /// Counts.
@@ -59,6 +63,7 @@ macro_rules! each {
             Distribution::StudentT($inner) => $call,
             Distribution::Exponential($inner) => $call,
             Distribution::Gamma($inner) => $call,
+            Distribution::LogNormal($inner) => $call,
             Distribution::Binomial($inner) => $call,
             Distribution::Poisson($inner) => $call,
             Distribution::NegativeBinomial($inner) => $call,

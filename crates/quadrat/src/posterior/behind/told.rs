@@ -99,6 +99,7 @@ pub(super) fn told(likelihood: &Likelihood, row: usize) -> Reported {
         Likelihood::NegativeBinomial(x) => count(x.lower(), x.upper(), x.exposure()),
         Likelihood::Exponential(x) => Reported::Value(x.values()[row]),
         Likelihood::Gamma(x) => Reported::Value(x.values()[row]),
+        Likelihood::LogNormal(x) => Reported::Value(x.values()[row]),
     }
 }
 

@@ -61,7 +61,8 @@ impl Predictive {
     }
 
     /// Logarithms of the units of mean and sd: `E e^f = e^(m + v / 2)` and `(E e^2f)^(1/2) = e^(m +
-    /// v)` at the component where they are largest. None where squares are numbers.
+    /// v)`, or that of the noise, at the component where they are largest. None where squares are
+    /// numbers.
     fn units(&self, components: &[Normal]) -> Option<(f64, f64)> {
         if self.likelihood.link() != Some(Link::Exp) {
             return None;
@@ -71,8 +72,23 @@ impl Predictive {
             each.fold(f64::NEG_INFINITY, f64::max)
         };
         let (of_mean, of_sd) = (largest(0.5), largest(1.0));
+        let of_sd = of_sd.max(self.log_noise(components, of_mean));
         (of_sd.abs() > SQUARED && of_mean.is_finite() && of_sd.is_finite())
             .then_some((of_mean, of_sd))
+    }
+
+    /// The logarithm of the sd of an observation around its mean, where that is not in proportion
+    /// to the mean.
+    fn log_noise(&self, components: &[Normal], of_mean: f64) -> f64 {
+        let one = |c: &Normal| match self.at(c, c.mean) {
+            Distribution::Normal(at) => at.sd.ln(),
+            Distribution::Poisson(_) | Distribution::NegativeBinomial(_) => 0.5 * of_mean,
+            _ => f64::NEG_INFINITY,
+        };
+        match self.what {
+            What::Mean => f64::NEG_INFINITY,
+            What::Observation => components.iter().map(one).fold(f64::NEG_INFINITY, f64::max),
+        }
     }
 
     /// Mean and mean square of one component in units of `e^shift`, where a link makes the mean of
@@ -92,10 +108,12 @@ impl Predictive {
         let (m, square) = (exposure * m, exposure * exposure * (v + m * m));
         let noise = match (self.what, self.at(&c, c.mean)) {
             (What::Mean, _) => 0.0,
+            (_, Distribution::Normal(at)) => (at.sd * (-shift).exp()).powi(2),
             (_, Distribution::Poisson(_)) => m * (-shift).exp(),
             (_, Distribution::NegativeBinomial(at)) => m * (-shift).exp() + at.dispersion * square,
             (_, Distribution::Exponential(_)) => square,
             (_, Distribution::Gamma(at)) => square / at.shape,
+            (_, Distribution::LogNormal(at)) => square * (at.sd * at.sd).exp_m1(),
             _ => return None,
         };
         Some((m, square + noise))

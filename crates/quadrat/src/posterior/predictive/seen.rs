@@ -1,5 +1,6 @@
 //! The distribution of a new observation, as a mixture.
 
+use super::factor::LogNormal;
 use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::Distribution;
 use crate::special::root::crossing;
@@ -10,6 +11,7 @@ impl Predictive {
         let mut seen = Seen {
             predictive: self,
             points: Vec::new(),
+            factors: Vec::new(),
             narrow: Vec::new(),
             crossed: Vec::new(),
         };
@@ -36,7 +38,9 @@ impl Predictive {
             return seen;
         }
         for &c in components {
-            if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
+            if let Some(factors) = self.log_normals(&c) {
+                seen.factors.extend(factors);
+            } else if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
                 seen.narrow.push(c);
             } else {
                 let nodes = self.nodes(c).into_iter();
@@ -51,6 +55,9 @@ impl Predictive {
 pub(crate) struct Seen<'a> {
     predictive: &'a Predictive,
     points: Vec<(Distribution, f64)>,
+    /// Components of a latent value that is less certain than the factor between observation and
+    /// mean.
+    factors: Vec<LogNormal>,
     /// Components of the latent mixture that are far wider than an observation is uncertain.
     narrow: Vec<Normal>,
     /// Those of many counts.
@@ -60,7 +67,8 @@ pub(crate) struct Seen<'a> {
 impl Seen<'_> {
     fn total(&self) -> f64 {
         let points: f64 = self.points.iter().map(|(_, w)| w).sum();
-        points + self.wide().map(|c| c.weight).sum::<f64>()
+        let factors: f64 = self.factors.iter().map(|at| at.weight).sum();
+        points + factors + self.wide().map(|c| c.weight).sum::<f64>()
     }
 
     /// Components without points.
@@ -70,12 +78,27 @@ impl Seen<'_> {
     }
 
     pub fn cdf(&self, y: f64) -> f64 {
+        match self.factors.is_empty() {
+            true => self.share(y, 0.0),
+            false => self.share(y, y.max(0.0).ln()),
+        }
+    }
+
+    /// `P(Y <= y)`, of what is a factor by the logarithm of `y`, which may be a number where `y` is
+    /// none.
+    fn share(&self, y: f64, log_y: f64) -> f64 {
+        let factors = self.factors.iter().map(|at| at.weight * at.cdf(log_y));
+        let factors: f64 = factors.sum();
+        if y == f64::INFINITY {
+            let open = self.factors.iter().map(|at| at.weight).sum::<f64>() - factors;
+            return 1.0 - open / self.total();
+        }
         let points: f64 = self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
         let one = |c: &Normal| c.weight * self.predictive.average(*c, y, |at| at.cdf(y));
         let narrow: f64 = self.narrow.iter().map(one).sum();
         let many = |all: &Crossed| all.crossing.at_most(y, all.step, &all.latent);
         let many: f64 = self.crossed.iter().map(many).sum();
-        (points + narrow + many) / self.total()
+        (points + factors + narrow + many) / self.total()
     }
 
     /// Log density of a new observation, or log probability of a count.
@@ -94,12 +117,22 @@ impl Seen<'_> {
             let average = self.predictive.average(*c, y, |at| at.log_density(y).exp());
             vec![(c.weight / total).ln() + average.ln()]
         });
-        let logs: Vec<f64> = points.chain(wide).collect();
+        let factors = self.factors.iter();
+        let factors = factors.map(|at| (at.weight / total).ln() + at.log_density(y));
+        let logs: Vec<f64> = points.chain(factors).chain(wide).collect();
         crate::posterior::prediction::log_sum_exp(&logs)
     }
 
     /// The smallest value that at least a share `p` lies at or below.
     pub fn quantile(&self, p: f64) -> f64 {
+        if self.predictive.is_factor() {
+            let (lo, hi) = self.log_bracket(p);
+            if lo.is_nan() {
+                return lo;
+            }
+            // Values may be tens of powers of ten apart.
+            return crossing((lo, hi), |_| 2e-10, |l| self.share(l.exp(), l) - p).exp();
+        }
         let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete())
             || self
                 .wide()
@@ -127,6 +160,48 @@ impl Seen<'_> {
         hi
     }
 
+    /// An interval that holds the logarithm of the quantile of a factor.
+    fn log_bracket(&self, p: f64) -> (f64, f64) {
+        let factors = self.factors.iter().map(|at| (at.mean, at.sd));
+        let points = self.points.iter().map(|(at, _)| (at.mean().ln(), 1.0));
+        let narrow = self.narrow.iter();
+        let narrow = narrow.map(|c| (self.predictive.at(c, c.mean).mean().ln(), c.sd));
+        let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (mean, sd) in factors.chain(points).chain(narrow) {
+            (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
+        }
+        if !(lo.is_finite() && hi.is_finite()) {
+            return (f64::NAN, f64::NAN);
+        }
+        self.widened((lo, hi), |l| self.share(l.exp(), l), p)
+    }
+
+    /// The same interval, wider until its ends have less and more than a share of `p` below them.
+    fn widened(
+        &self,
+        (mut lo, mut hi): (f64, f64),
+        share: impl Fn(f64) -> f64,
+        p: f64,
+    ) -> (f64, f64) {
+        let mut width = (hi - lo).max(1e-300);
+        for _ in 0..200 {
+            if share(lo) < p {
+                break;
+            }
+            lo -= width;
+            width *= 2.0;
+        }
+        let mut width = (hi - lo).max(1e-300);
+        for _ in 0..200 {
+            if share(hi) >= p {
+                break;
+            }
+            hi += width;
+            width *= 2.0;
+        }
+        (lo, hi)
+    }
+
     /// An interval that holds the quantile.
     fn bracket(&self, p: f64) -> (f64, f64) {
         let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
@@ -151,22 +226,6 @@ impl Seen<'_> {
         if lo > hi {
             return (f64::NAN, f64::NAN);
         }
-        let mut width = (hi - lo).max(1e-300);
-        for _ in 0..200 {
-            if self.cdf(lo) < p {
-                break;
-            }
-            lo -= width;
-            width *= 2.0;
-        }
-        let mut width = (hi - lo).max(1e-300);
-        for _ in 0..200 {
-            if self.cdf(hi) >= p {
-                break;
-            }
-            hi += width;
-            width *= 2.0;
-        }
-        (lo, hi)
+        self.widened((lo, hi), |y| self.cdf(y), p)
     }
 }
