@@ -37,6 +37,9 @@ const SAMPLED_NODES: usize = 1_000_000;
 /// Steps that make the nodes of one row fewer, when they would be too many.
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 
+/// Means and variances of rows.
+type Moments = (Vec<f64>, Vec<f64>);
+
 impl Posterior {
     /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations
     /// about it as a table has them. Of probabilities the average is found, and its sum is so many
@@ -183,7 +186,7 @@ impl Posterior {
             }
             _ => None,
         };
-        let moments: Vec<Vec<(Vec<f64>, Vec<f64>)>> = self
+        let moments: Vec<Vec<Moments>> = self
             .components
             .par_iter()
             .map(|component| self.totals(component, (&parts, shared.as_ref()), (link, strata)))
@@ -208,7 +211,7 @@ impl Posterior {
         component: &Component,
         (parts, shared): (&[Part], Option<&SharedOut>),
         (link, strata): (Link, usize),
-    ) -> Result<Vec<(Vec<f64>, Vec<f64>)>, FitError> {
+    ) -> Result<Vec<Moments>, FitError> {
         let mut out = vec![(Vec::new(), Vec::new()); strata];
         let mut tell = |beliefs: &mut dyn Iterator<Item = Belief>| {
             for ((means, variances), belief) in out.iter_mut().zip(beliefs) {
