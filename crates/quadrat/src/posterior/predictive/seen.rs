@@ -3,7 +3,11 @@
 use super::factor::LogNormal;
 use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::Distribution;
+use crate::link::Link;
 use crate::special::root::crossing;
+
+/// Ends of a bracket of counts this many times apart are halved on a logarithmic scale.
+const FAR_APART: f64 = 100.0;
 
 impl Predictive {
     /// What a row predicts, ready to be asked.
@@ -141,6 +145,13 @@ impl Seen<'_> {
         if lo.is_nan() {
             return lo;
         }
+        if !is_discrete && self.predictive.likelihood.link() == Some(Link::Exp) {
+            // Beyond the noise on a logarithmic scale: values may be tens of powers of ten apart.
+            let unit = self.noise();
+            let [lo, hi] = [lo, hi].map(|y| (y / unit).asinh());
+            let value = |u: f64| self.cdf(unit * u.sinh()) - p;
+            return unit * crossing((lo, hi), |_| 1e-10, value).sinh();
+        }
         if !is_discrete {
             let width = |y: f64| 1e-10 * (2.0 * y.abs() + 1e-300);
             return crossing((lo, hi), width, |y| self.cdf(y) - p);
@@ -150,7 +161,11 @@ impl Seen<'_> {
             if hi - lo <= hi.abs().mul_add(CLOSEST, 1.0) {
                 break;
             }
-            let middle = (0.5 * (lo + hi)).floor();
+            // Counts may be tens of powers of ten apart.
+            let middle = match hi > FAR_APART * lo.max(1.0) {
+                true => (lo.max(1.0) * hi).sqrt().floor(),
+                false => (0.5 * (lo + hi)).floor(),
+            };
             if self.cdf(middle) >= p {
                 hi = middle;
             } else {
@@ -158,6 +173,16 @@ impl Seen<'_> {
             }
         }
         hi
+    }
+
+    /// The smallest sd of an observation at a latent value.
+    fn noise(&self) -> f64 {
+        let points = self.points.iter().map(|(at, _)| at.variance().sqrt());
+        let narrow = self.narrow.iter();
+        let narrow = narrow.map(|c| self.predictive.at(c, c.mean).variance().sqrt());
+        let least = points.chain(narrow).filter(|sd| *sd > 0.0);
+        let least = least.fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least } else { 1.0 }
     }
 
     /// An interval that holds the logarithm of the quantile of a factor.
