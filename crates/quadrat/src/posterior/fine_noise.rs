@@ -3,6 +3,8 @@
 use super::mixture::Posterior;
 use crate::error::FitError;
 use crate::likelihood::{Likelihood, Noise};
+use crate::problem::scale::Scale;
+use crate::support::Functionals;
 
 /// Beliefs about rows that are not normal values are kept to this part of the prior variance:
 /// smaller ones would be lost in rounding.
@@ -10,10 +12,13 @@ const FINEST: f64 = 1e-10;
 /// The same through inducing points, whose covariance has a jitter of 1e-10 that rows between
 /// points see many times over.
 const FINEST_SPARSE: f64 = 1e-8;
+/// Sds of rows below this many times their noise are resolved.
+const RESOLVED: f64 = 1.5;
 /// So many rows of a table are looked at.
 const SOME: usize = 1000;
 
-/// What to say where the known noise of rows is smaller than their beliefs can be.
+/// What to say where the known noise of rows is smaller than their beliefs can be, and the sd of
+/// the row for which that is worst is indeed larger than its noise.
 pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError> {
     let problem = &posterior.problem;
     let (Some(best), true) = (
@@ -27,7 +32,7 @@ pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
     } else {
         FINEST
     };
-    let mut finest: Option<(f64, f64)> = None;
+    let mut finest: Option<((f64, f64), Functionals)> = None;
     for table in &posterior.tables {
         let is_normal = table.as_gaussian().is_some();
         let Some(known) =
@@ -52,21 +57,26 @@ pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
             None => at,
         };
         let prior = problem.prior().variance(&best.theta, &at);
-        for (noise, prior) in rows.iter().map(|row| known[*row]).zip(prior) {
+        for (row, prior) in prior.into_iter().enumerate() {
+            let noise = known[rows[row]];
             if noise > 0.0 && noise < part * prior {
                 let least = (noise.sqrt(), (part * prior).sqrt());
                 finest = finest
-                    .filter(|one| one.0 / one.1 < least.0 / least.1)
-                    .or(Some(least));
+                    .filter(|(one, _)| one.0 / one.1 < least.0 / least.1)
+                    .or_else(|| Some((least, at.rows(&[row]))));
             }
         }
     }
-    let told = |(noise, least): (f64, f64)| {
-        format!(
-            "some known noise, such as an sd of {noise:.3e}, is so small beside the function that approximate inference cannot resolve it: sds there are hardly smaller than {least:.3e}, and may be larger. Subtract a rough fit from the values, so that the function varies less; exact inference of `gaussian` values resolves such noise"
-        )
+    let Some(((noise, least), at)) = finest else {
+        return Ok(None);
     };
-    Ok(finest.map(told))
+    // A row says that much of itself at least.
+    if posterior.predict(&at, Scale::Latent)?.sd()[0] < RESOLVED * noise {
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "some known noise, such as an sd of {noise:.3e}, is so small beside the function that approximate inference cannot resolve it: sds there are hardly smaller than {least:.3e}, and may be larger. Subtract a rough fit from the values, so that the function varies less; exact inference of `gaussian` values resolves such noise"
+    )))
 }
 
 /// Known noise variances of rows that report values, with what the width of an interval adds; none
