@@ -323,7 +323,7 @@ pub enum FitError {
     },
     /// Sparse inference found no best belief about the inducing points.
     #[error(
-        "the bound of sparse inference is still {left:.1e} nats or more below the best one after {passes} passes over the rows: what it would say is of no use; take another number of inducing points (`inducing`), or a dense `method` where rows are few, or give the variance an upper bound in [hyperparameters]"
+        "the bound of sparse inference is still {left:.1e} nats or more below the best one after {passes} passes over the rows: what it would say is of no use; take another number of inducing points (`inducing`), or the link `exp` in place of another one, or a dense `method` where rows are few, or give the variance an upper bound in [hyperparameters]"
     )]
     NotSettled {
         /// Passes made.

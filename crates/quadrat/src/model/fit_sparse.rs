@@ -444,8 +444,16 @@ impl Posterior {
             });
             let dispersion = pearson.sum::<f64>() / size;
             if dispersion > OVERDISPERSED {
+                // Few inducing points cannot follow many rows, however the counts vary.
+                let inducing = self.inducing().map_or(0, crate::support::Functionals::len);
+                let cause = match inducing < self.problem.rows() {
+                    false => "use `negative_binomial`".to_owned(),
+                    true => format!(
+                        "either {inducing} inducing points cannot follow them, or they vary more than Poisson counts do: fit with more (`inducing`), and use `negative_binomial` if that changes nothing"
+                    ),
+                };
                 told.push(format!(
-                    "table {}: counts of {mean:.0} on average lie {dispersion:.1} times as far from their fitted means, in squares, as Poisson counts do, so that intervals are too narrow: use `negative_binomial`",
+                    "table {}: counts of {mean:.0} on average lie {dispersion:.1} times as far from their fitted means, in squares, as Poisson counts do, so that intervals are too narrow: {cause}",
                     t + 1
                 ));
             }
