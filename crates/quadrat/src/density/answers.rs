@@ -19,6 +19,17 @@ pub struct Answer {
     pub upper: f64,
 }
 
+impl Answer {
+    /// A probability without what rounding leaves beyond 0 and 1.
+    pub(super) fn as_probability(self) -> Self {
+        Self {
+            value: self.value.clamp(0.0, 1.0),
+            lower: self.lower.clamp(0.0, 1.0),
+            upper: self.upper.clamp(0.0, 1.0),
+        }
+    }
+}
+
 /// A maximum of the density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mode {
@@ -80,14 +91,16 @@ impl Estimate {
     #[must_use]
     pub fn cdf(&self, x: f64) -> Answer {
         let (cell, share) = self.share_below(x);
-        self.functional(|mass| below(mass, cell, share))
+        let seen = self.functional(|mass| below(mass, cell, share));
+        seen.as_probability()
     }
 
     /// The probability of an interval.
     #[must_use]
     pub fn probability(&self, from: f64, to: f64) -> Answer {
         let ((i, a), (j, b)) = (self.share_below(from), self.share_below(to));
-        self.functional(|mass| (below(mass, j, b) - below(mass, i, a)).max(0.0))
+        let seen = self.functional(|mass| below(mass, j, b) - below(mass, i, a));
+        seen.as_probability()
     }
 
     /// A quantile; `p` is moved between 0 and 1.

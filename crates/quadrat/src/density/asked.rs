@@ -53,6 +53,9 @@ impl Estimate {
     fn told(&self, question: Question, numbers: &[f64]) -> f64 {
         match question {
             Question::Density(x) => self.density_at(x),
+            Question::Probability(..) if self.is_weighted() => {
+                dot(numbers, &self.curves.weights).min(1.0)
+            }
             _ if self.is_weighted() => dot(numbers, &self.curves.weights),
             other => {
                 let sums = sums(&self.mass);
@@ -100,7 +103,7 @@ impl Estimate {
         };
         match question {
             Question::Density(x) => self.density_at(x),
-            Question::Probability(from, to) => (below(to) - below(from)).max(0.0),
+            Question::Probability(from, to) => (below(to) - below(from)).clamp(0.0, 1.0),
             Question::Quantile(p) => {
                 let p = p.clamp(0.0, 1.0);
                 let edges = self.edges();

@@ -47,7 +47,7 @@ impl Estimate2d {
     #[must_use]
     pub fn probability(&self, x: (f64, f64), y: (f64, f64)) -> Answer {
         let (a, b) = (self.fit.shares(0, x), self.fit.shares(1, y));
-        self.linear(|i, j| a[i] * b[j])
+        self.linear(|i, j| a[i] * b[j]).as_probability()
     }
 
     /// A weighted sum of the probabilities of the cells.

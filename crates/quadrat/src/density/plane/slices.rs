@@ -64,7 +64,12 @@ impl ConditionalEstimate {
     #[must_use]
     pub fn probability_curve(&self, within: (f64, f64)) -> Curve {
         let shares = self.fit.shares(1, within);
-        let [curve] = self.curves(Value::Mean, |mass| [sums(mass, &shares)]);
+        let [mut curve] = self.curves(Value::Mean, |mass| [sums(mass, &shares)]);
+        // Rounding may leave more than all.
+        let all = [&mut curve.value, &mut curve.lower, &mut curve.upper];
+        all.into_iter()
+            .flatten()
+            .for_each(|p| *p = p.clamp(0.0, 1.0));
         curve
     }
 
@@ -87,7 +92,7 @@ impl ConditionalEstimate {
     pub fn probability(&self, given: f64, within: (f64, f64)) -> Option<Answer> {
         let shares = self.fit.shares(1, within);
         let [answer] = self.at(given, Value::Mean, |mass| [sums(mass, &shares)])?;
-        Some(answer)
+        Some(answer.as_probability())
     }
 
     /// Draws of whole densities, each as likely as its weight, shape `[cells, draws]`.

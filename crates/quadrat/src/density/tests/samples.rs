@@ -135,6 +135,12 @@ fn answers_agree_with_each_other_and_with_a_normal_distribution() {
     near(e.quantile(0.9), 1.281_551_565_544_600_4);
     near(e.cdf(1.0), 0.841_344_746_068_542_9);
     near(e.probability(-1.0, 1.0), 0.682_689_492_137_085_9);
+    // All of it is no more than one, however many draws are averaged.
+    let all = e.probability(f64::NEG_INFINITY, f64::INFINITY);
+    assert!(
+        all.value <= 1.0 && all.upper <= 1.0 && all.lower > 1.0 - 1e-12,
+        "{all:?}"
+    );
     assert_eq!(e.modes().len(), 1);
     let region = e.highest_density_region(0.9);
     assert_eq!(region.len(), 1);
