@@ -8,6 +8,9 @@ const DIGITS: i32 = 16;
 /// of what was known exactly.
 pub const ROUNDING: f64 = 2e-13;
 
+/// Numbers beyond this are refused: their squares, which every variance needs, do not fit.
+pub const LARGEST: f64 = 1e150;
+
 /// About four significant digits; whole numbers from 1000 on, with thin groups of thousands.
 pub fn human(value: f64) -> String {
     beside(value, f64::INFINITY)

@@ -12,7 +12,7 @@ use super::{Asked, DENSE_ROWS, Observed, no_column_twice};
 use crate::args::LEVEL;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Chances;
-use crate::numbers::{count, human};
+use crate::numbers::{LARGEST, count, human};
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Reports;
@@ -21,9 +21,6 @@ use crate::study::{Predict, Study};
 use crate::table::Table;
 
 const SHOWN_ROWS: usize = 20;
-
-/// Numbers beyond this are refused: their squares, which every variance needs, do not fit.
-const LARGEST: f64 = 1e150;
 
 pub(super) fn no_giants(
     table: &Table,

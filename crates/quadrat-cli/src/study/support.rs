@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::fields::{Section, Spanned, kind, text};
 use super::shape::{self, Shape};
 use crate::grid::Axis;
+use crate::numbers::LARGEST;
 
 /// Sum over a box, or average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +72,6 @@ impl Edge {
             .map_or_else(|| format!("{dim}_{side}"), |name| name.value.clone())
     }
 }
-
-/// Numbers beyond this are refused, as in tables: their squares do not fit.
-const LARGEST: f64 = 1e150;
 
 impl Support {
     /// That of a grid.

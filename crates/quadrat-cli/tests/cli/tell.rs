@@ -79,7 +79,11 @@ fn told_rows_are_in_the_model() {
 fn answers_that_are_none_are_refused() {
     let folder = field();
     let path = folder.path();
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 7] = [
+        (
+            "x,kind,value\n1,point,2\n2,point,1e308\n",
+            &["t.csv:3", "`value` is too large"],
+        ),
         (
             "x,kind,value\n1,point,much\n",
             &["t.csv:2", "`value` is `much`"],

@@ -9,6 +9,7 @@ use quadrat::model::Scale;
 
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Posterior;
+use crate::numbers::LARGEST;
 use crate::places::Places;
 use crate::table::Table;
 
@@ -42,7 +43,19 @@ pub fn read<'a>(table: &'a Table, places: &Places) -> Result<Answered<'a>, Probl
                 None
             })
         });
-        columns.push((name, cells.collect()));
+        let cells: Column = cells.collect();
+        let is_giant = |x: f64| x.is_finite() && x.abs() > LARGEST;
+        let giants = cells.iter().enumerate();
+        let giants =
+            giants.filter(|(_, cell)| cell.is_some_and(|(a, b)| is_giant(a) || is_giant(b)));
+        problems.0.extend(giants.map(|(row, _)| {
+            let message = format!(
+                "{}: `{name}` is too large: its square is no number",
+                table.row_address(row)
+            );
+            Problem::new(message).remedy("change the unit, or mend the row")
+        }));
+        columns.push((name, cells));
     }
     problems.or(Answered { table, columns })
 }
