@@ -313,7 +313,11 @@ impl Prediction {
             return predictive.row(&self.normals(predictive, row)).quantile(p);
         }
         if predictive.is_monotone() {
-            return predictive.mean_at(row, self.row(row).quantile(p, work));
+            let latent = self.row(row).quantile(p, work);
+            return match predictive.is_beyond(latent) {
+                true => f64::INFINITY,
+                false => predictive.mean_at(row, latent),
+            };
         }
         let (_, latent) = self.row(row).range();
         let (mut lo, mut hi) = (0.0, predictive.mean_at(row, latent));

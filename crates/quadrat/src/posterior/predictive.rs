@@ -14,7 +14,7 @@ use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::crossing::Crossing;
 use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::Circumstances;
-use crate::link::Link;
+use crate::link::{CLIP, Link};
 use crate::special::scalar::normal_pdf;
 
 /// Standard deviations on either side of a latent mean that are integrated over.
@@ -335,6 +335,11 @@ impl Predictive {
     /// The mean of an observation of a row at the latent value `f`.
     pub fn mean_at(&self, row: usize, f: f64) -> f64 {
         self.size(row) * self.seen(row, 0, None, f).mean()
+    }
+
+    /// Whether the mean at the latent value `f` is larger than links know.
+    pub fn is_beyond(&self, f: f64) -> bool {
+        f > CLIP && self.likelihood.link() == Some(Link::Exp)
     }
 
     /// Whether a larger latent value always means a larger mean.

@@ -82,6 +82,14 @@ fn moments_far_from_one_keep_their_digits() {
         (wide.0.ln() - 450.0).abs() < 1e-12 && wide.1 == f64::INFINITY,
         "{wide:?}"
     );
+    // Quantiles of what is larger than links know are infinite, not all the same number.
+    let far = Prediction::from_moments(vec![1.0], &[(vec![590.0, 700.0], vec![1.0, 1.0])]);
+    let far = far.through(predictive(counts(), What::Mean, 0.0));
+    let median = far.quantile(0.5);
+    assert!(
+        (median[0].ln() - 590.0).abs() < 1e-9 && median[1] == f64::INFINITY,
+        "{median:?}"
+    );
     // Values with noise behind a link: closed forms, near and far.
     let amounts = |m: f64, sd: f64| {
         let amount = Gaussian::new(vec![1.0], Noise::Known(vec![0.01])).unwrap();
