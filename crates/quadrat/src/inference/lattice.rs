@@ -22,6 +22,8 @@ pub(super) const MOST: usize = 3;
 
 /// Cells by which a filled region is wider than where the density fell off: the rim on both sides.
 const RIM: f64 = 1.5;
+/// Sites farther from the origin are not numbered: beside a peak there the density is a needle.
+const FARTHEST: f64 = 1e6;
 /// One round of filling expands the points within this of the best one not yet expanded, in nats.
 const BAND: f64 = 1.0;
 
@@ -300,6 +302,11 @@ impl Lattice {
         let mut frontier: Vec<(Site, WarmStart)> = vec![([0; MOST], profile.begin.clone())];
         for z in peaks {
             let y = self.coordinates(z);
+            // No number of sites leads there: the density is a needle beside that.
+            if !y.iter().all(|y| y.abs() < FARTHEST) {
+                capped = true;
+                continue;
+            }
             frontier.push((y.map(|y| y.round() as i32), profile.begin.clone()));
             frontier.push((y.map(|y| y.trunc() as i32), profile.begin.clone()));
         }

@@ -1,4 +1,4 @@
-use super::super::learn::{LearnOptions, maximise};
+use super::super::learn::{LearnOptions, LocalOptimum, maximise};
 use super::super::sparse::{Normal, VariationalPosterior};
 use super::super::{Evidence, IntegrateOptions, integrate};
 use super::*;
@@ -42,6 +42,52 @@ impl Evidence for Near {
     fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
+}
+
+/// A density so narrow that other peaks are thousand millions of steps away.
+struct Needle {
+    parameters: Vec<Parameter>,
+}
+
+/// Its sd.
+const THIN: f64 = 1e-10;
+
+impl Evidence for Needle {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
+        let z = theta[0].ln() / THIN;
+        Ok((-0.5 * z * z, vec![-z / (THIN * theta[0])]))
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+}
+
+#[test]
+fn peaks_beyond_all_steps_are_told() {
+    let prior = PriorDensity::LogNormal {
+        mu: 0.0,
+        sigma: 1.0,
+    };
+    let needle = Needle {
+        parameters: vec![Parameter::positive("p", "", 1.0, prior)],
+    };
+    let alone = LearnOptions {
+        starts: 1,
+        ..LearnOptions::default()
+    };
+    let mut optimum = maximise(&needle, &alone).unwrap();
+    optimum.others = vec![LocalOptimum {
+        theta: vec![3.0_f64.exp()],
+        log_evidence: optimum.log_evidence - 1.0,
+        log_posterior: optimum.log_posterior - 1.0,
+    }];
+    let found = integrate(&needle, &optimum, &IntegrateOptions::default()).unwrap();
+    assert!(found.capped);
 }
 
 /// Sides are looked at from the mode outwards, and every setting begins at a neighbour.
