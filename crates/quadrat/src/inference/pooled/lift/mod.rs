@@ -69,6 +69,9 @@ use crate::link::Link;
 const JITTER: f64 = 1e-8;
 /// Besides, relative to its largest entry, where the function is known to be zero.
 const NEXT_TO_NOTHING: f64 = 1e-20;
+/// Draws whose evidence is below Laplace's by more than this, in nats, and this for every row, came
+/// nowhere near the posterior: Laplace's errs by some hundredths of a nat a row.
+const MISSED: (f64, f64) = (10.0, 0.2);
 /// Moments of the normals are matched where pairs are so many times their dimensions.
 const MATCHED: usize = 4;
 
@@ -100,7 +103,8 @@ pub struct Lift {
 
 impl Lift {
     /// Draws around a mode; none where rows do not allow it: a link whose sign is open, a row
-    /// without density, or a covariance that cannot be factorised.
+    /// without density, or a covariance that cannot be factorised. Nor where all draws are far from
+    /// the posterior: weights sum to one, so that the least bad of them would be believed.
     ///
     /// # Arguments
     /// * `mode` - the joint mode of the nodes
@@ -179,6 +183,10 @@ impl Lift {
             .map(|draw| task.meet(moved.col_as_slice(draw), told.col_as_slice(draw)))
             .collect();
         let weighed = Weighed::new(&found, met.len())?;
+        let missed = MISSED.0 + MISSED.1 * pools.rows() as f64;
+        if mode.pinned.is_empty() && weighed.log_evidence < mode.log_evidence - missed {
+            return None;
+        }
         let further = seen.solve(weighed.moved);
         levels += gemm(vague.transpose(), further.as_ref());
         pulled += further;
