@@ -274,6 +274,38 @@ fn the_edge_of_a_cliff_is_not_called_an_optimum() {
     );
 }
 
+/// A normal density of precision 40 of the log of a parameter, with a ridge at zero of this slope on
+/// both sides: as where rounding lets no step improve.
+struct Ridge(f64, Vec<Parameter>);
+
+impl Evidence for Ridge {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        _: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
+        let phi = theta[0].ln();
+        let value = -20.0 * phi * phi - self.0 * phi.abs();
+        let gradient = -40.0 * phi - self.0 * phi.signum();
+        Ok((value, vec![gradient / theta[0]]))
+    }
+    fn parameters(&self) -> &[Parameter] {
+        &self.1
+    }
+}
+
+#[test]
+fn an_optimum_without_a_flat_top_is_one_where_nothing_is_left_to_gain() {
+    for slope in [0.01, 0.2] {
+        let parameter = Parameter::positive("a", "", 0.5, PriorDensity::Flat);
+        let ridge = Ridge(slope, vec![parameter]);
+        let best = maximise(&ridge, &LearnOptions::default()).unwrap();
+        // More than the gradient of an optimum that is smooth, and a hundredth of an sd away.
+        assert!(best.projected_gradient > 1e-3 && best.converged, "{best:?}");
+        assert!(best.theta[0].ln().abs() < 0.01 / 40.0_f64.sqrt());
+    }
+}
+
 /// A normal density of the logs of two parameters, of precision [`BENT`] around zero.
 struct Bowl {
     parameters: Vec<Parameter>,
