@@ -72,20 +72,27 @@ impl Met {
         }
     }
 
-    /// The probability that every row is more than a limit.
+    /// The probability that every row is more than a limit of its own; none where these are not as
+    /// many.
     #[must_use]
-    pub fn exceedance(&self, limit: f64) -> Vec<f64> {
-        match &self.marginals {
-            Marginals::Normal(prediction) => prediction.exceedance(limit),
+    pub fn exceedance(&self, limits: &[f64]) -> Option<Vec<f64>> {
+        if limits.len() != self.len() {
+            return None;
+        }
+        Some(match &self.marginals {
+            Marginals::Normal(prediction) => {
+                let below = prediction.cdf(limits);
+                below.into_iter().map(|p| 1.0 - p).collect()
+            }
             Marginals::Drawn(ascending) => {
-                let share = |row: usize| {
+                let share = |(row, limit): (usize, &f64)| {
                     let own = ascending.col_as_slice(row);
-                    let below = own.partition_point(|value| *value <= limit);
+                    let below = own.partition_point(|value| value <= limit);
                     (own.len() - below) as f64 / own.len() as f64
                 };
-                (0..self.len()).map(share).collect()
+                limits.iter().enumerate().map(share).collect()
             }
-        }
+        })
     }
 
     /// The joint draws that were asked for, shape `[m, draws]`; the groups of every one add up to
