@@ -14,6 +14,9 @@ use crate::resolve::MeetAsked;
 
 /// Sds from what the rows say beyond which a total is told.
 const FAR: f64 = 4.0;
+/// Totals that differ by a smaller part are the same: the sd of a sum that is known exactly is
+/// rounding.
+const SAME: f64 = 1e-6;
 
 /// Puts predictions that meet totals in the place of those that do not.
 ///
@@ -92,7 +95,10 @@ fn far(asked: &MeetAsked, met: &Met) -> Option<String> {
         let sd = sd.hypot(group.variance.sqrt());
         (group, *mean, sd, (group.total - mean).abs() / sd)
     });
-    let far: Vec<_> = sds.filter(|(_, _, _, sds)| *sds > FAR).collect();
+    let is_other = |total: f64, mean: f64| (total - mean).abs() > SAME * total.abs();
+    let far: Vec<_> = sds
+        .filter(|(group, mean, _, sds)| *sds > FAR && is_other(group.total, *mean))
+        .collect();
     let most = far.iter().max_by(|a, b| a.3.total_cmp(&b.3))?;
     let (group, mean, sd, sds) = most;
     Some(format!(

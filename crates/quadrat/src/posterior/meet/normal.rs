@@ -76,7 +76,7 @@ fn joints(
             Factor::Basis(_) => prior.variance_apart(&component.theta, at),
             _ => prior.variance(&component.theta, at),
         };
-        let rows = posterior.problem.rows() + at.len();
+        let rows = component.conditioned.alpha.len() + at.len();
         let rounding = ROUNDINGS * (rows as f64 * f64::EPSILON + component.conditioned.jitter);
         Ok(Joint::new(
             (component.weight, rounding),

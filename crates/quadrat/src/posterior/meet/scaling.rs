@@ -23,6 +23,9 @@ pub(super) fn scale(
     known: &[Known],
 ) -> Result<(), FitError> {
     let groups = &totals.groups;
+    if groups.is_empty() {
+        return Ok(());
+    }
     for group in groups.iter().filter(|group| group.total == 0.0) {
         group.rows.iter().for_each(|(row, _)| values[*row] = 0.0);
     }
@@ -74,13 +77,13 @@ pub(super) fn scale(
     }
 }
 
-/// The groups that have a row in common with a known sum.
-fn touched<'a>(groups: &'a [Group], known: &Known) -> Option<&'a Group> {
+/// The group that a known sum is refused with: one that has a row in common with it.
+fn touched<'a>(groups: &'a [Group], known: &Known) -> &'a Group {
     let has = |group: &&Group| {
         let mut rows = group.rows.iter();
         rows.any(|(row, _)| known.parts.iter().any(|(part, _)| part == row))
     };
-    groups.iter().find(has)
+    groups.iter().find(has).unwrap_or(&groups[0])
 }
 
 /// Why a draw of a group cannot be scaled.
@@ -94,32 +97,17 @@ fn no_share(group: &Group, sum: f64) -> FitError {
 
 /// A known sum is above zero, and a total leaves nothing for it.
 fn emptied(groups: &[Group], known: &Known) -> FitError {
-    match touched(groups, known) {
-        Some(group) => group.refused(format!(
-            "some of its rows are known exactly, and add up to {}",
-            digits(known.value)
-        )),
-        None => FitError::Total {
-            group: String::new(),
-            total: 0.0,
-            reason: "values are too large or too small to calculate with; change the units".into(),
-        },
-    }
+    touched(groups, known).refused(format!(
+        "some of its rows are known exactly, and add up to {}",
+        digits(known.value)
+    ))
 }
 
 fn broken(groups: &[Group], known: &Known) -> FitError {
-    let says = format!(
-        "rows that are known exactly ({} of them together) leave no positive values with which all totals are met",
+    touched(groups, known).refused(format!(
+        "rows that are known exactly (a sum of {}) leave no positive values with which all totals are met",
         digits(known.value)
-    );
-    match touched(groups, known).or(groups.first()) {
-        Some(group) => group.refused(says),
-        None => FitError::Total {
-            group: String::new(),
-            total: 0.0,
-            reason: says,
-        },
-    }
+    ))
 }
 
 #[cfg(test)]
