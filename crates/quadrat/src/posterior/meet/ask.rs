@@ -2,6 +2,7 @@
 
 use super::given::GroupTotals;
 use super::met::Met;
+use super::raked::DRAWS;
 use super::{normal, raked};
 use crate::error::{FitError, InputError};
 use crate::likelihood::Likelihood;
@@ -108,7 +109,8 @@ impl Posterior {
     ) -> Result<Met, FitError> {
         let placed = self.place(at)?;
         totals.suit(placed.len())?;
-        let kept = placed.len() * totals.len().max(1) * self.components.len();
+        let of_groups = placed.len() * totals.len().max(1) * self.components.len();
+        let of_draws = placed.len().saturating_mul(draws.max(DRAWS));
         for (what, value, most, requirement) in [
             (
                 "the number of rows that meet totals together",
@@ -118,9 +120,15 @@ impl Posterior {
             ),
             (
                 "the number of rows times that of groups and of values of the hyperparameters",
-                kept,
+                of_groups,
                 MOST_KEPT,
                 "at most 5e7: ask for fewer rows or groups at a time, or for the most probable hyperparameters",
+            ),
+            (
+                "the number of rows times that of draws",
+                of_draws,
+                MOST_KEPT,
+                "at most 5e7: ask for fewer rows or draws at a time",
             ),
         ] {
             if value > most {

@@ -3,7 +3,7 @@
 use super::given::{GroupTotals, digits};
 use super::known::{SETTLED, agrees, known};
 use super::met::{Marginals, Met};
-use super::scaling::scale;
+use super::scaling::Scaling;
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::posterior::mixture::Posterior;
@@ -11,7 +11,7 @@ use crate::posterior::prediction::Prediction;
 use crate::support::Functionals;
 
 /// Draws behind moments and quantiles at least: ends of 95 % intervals are known to .04 of an sd.
-const DRAWS: usize = 4000;
+pub(super) const DRAWS: usize = 4000;
 
 /// Rows that meet the totals.
 ///
@@ -35,8 +35,9 @@ pub(super) fn met(
             return Err(group.refused(format!("rows that are known exactly determine it: {says}")));
         }
     }
+    let scaling = Scaling::new(totals, &known);
     for draw in 0..count {
-        scale(values.col_as_slice_mut(draw), totals, &known)?;
+        scaling.scale(values.col_as_slice_mut(draw))?;
     }
     let rows = at.len();
     let mut ascending = Mat::from_fn(count, rows, |draw, row| values[(row, draw)]);

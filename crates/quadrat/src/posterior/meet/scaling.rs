@@ -1,113 +1,149 @@
 //! Positive values scaled until groups of them have given totals and known sums stay as they are.
 
+use std::collections::HashSet;
+
 use super::given::{Group, GroupTotals, digits};
 use super::known::{Known, SAME};
 use crate::error::FitError;
+use crate::posterior::lost_digits::MadeOf;
 
 /// Sweeps over groups and known sums, at most: where both can hold factors approach one
 /// geometrically.
-const SWEEPS: usize = 2000;
+const SWEEPS: usize = 5000;
 /// Sweeps end where no factor is further from one.
 const MET: f64 = 1e-13;
 
-/// Scales one draw.
+/// How draws are scaled: in turn known sums, and what is free in every group.
 ///
-/// Scaling in turn ends at the values that are nearest in the sense of Kullback and Leibler, if
-/// any positive ones meet all sums.
+/// Rows of known sums that lie within one group are held when it is scaled. Where known sums reach
+/// across groups, scaling in turn approaches the nearest values in the sense of Kullback and
+/// Leibler, if any positive ones meet all sums.
 ///
 /// # Source
 /// Deming and Stephan 1940; Csiszar 1975.
-pub(super) fn scale(
-    values: &mut [f64],
-    totals: &GroupTotals,
-    known: &[Known],
-) -> Result<(), FitError> {
-    let groups = &totals.groups;
-    if groups.is_empty() {
-        return Ok(());
-    }
-    for group in groups.iter().filter(|group| group.total == 0.0) {
-        group.rows.iter().for_each(|(row, _)| values[*row] = 0.0);
-    }
-    let scaled: Vec<&Known> = known.iter().filter(|known| known.is_scaled()).collect();
-    // Groups have no row in common: without known sums between them one sweep is all.
-    for sweep in 0..SWEEPS {
-        let mut left: f64 = 0.0;
-        for known in &scaled {
-            let factor = known.value / known.sum(values);
-            if !(factor.is_finite() && factor > 0.0) {
-                return Err(emptied(groups, known));
-            }
-            known.parts.iter().for_each(|(row, w)| {
-                if *w > 0.0 {
-                    values[*row] *= factor;
-                }
-            });
-            left = left.max((factor - 1.0).abs());
-        }
-        for group in groups.iter().filter(|group| group.total > 0.0) {
-            let sum = group.sum(values);
-            let factor = group.total / sum;
-            if !(factor.is_finite() && factor > 0.0) {
-                return Err(no_share(group, sum));
-            }
-            group
-                .rows
-                .iter()
-                .for_each(|(row, _)| values[*row] *= factor);
-            if sweep > 0 {
-                left = left.max((factor - 1.0).abs());
-            }
-        }
-        if scaled.is_empty() || (sweep > 0 && left <= MET) {
-            break;
-        }
-    }
-    let holds = |known: &&Known| {
-        let size: f64 = known
-            .parts
-            .iter()
-            .map(|(row, w)| (w * values[*row]).abs())
-            .sum();
-        (known.sum(values) - known.value).abs() <= SAME * size.max(known.value.abs())
-    };
-    match known.iter().find(|known| !holds(known)) {
-        None => Ok(()),
-        Some(known) => Err(broken(groups, known)),
-    }
+pub(super) struct Scaling<'a> {
+    groups: &'a [Group],
+    known: &'a [Known],
+    /// Of every group its rows that are held, and the others.
+    held: Vec<[MadeOf; 2]>,
 }
 
-/// The group that a known sum is refused with: one that has a row in common with it.
-fn touched<'a>(groups: &'a [Group], known: &Known) -> &'a Group {
-    let has = |group: &&Group| {
-        let mut rows = group.rows.iter();
-        rows.any(|(row, _)| known.parts.iter().any(|(part, _)| part == row))
-    };
-    groups.iter().find(has).unwrap_or(&groups[0])
+impl<'a> Scaling<'a> {
+    pub fn new(totals: &'a GroupTotals, known: &'a [Known]) -> Self {
+        let part = |group: &Group| {
+            let is_in = |row: usize| group.rows.iter().any(|(own, _)| *own == row);
+            let inside = known.iter().filter(|known| {
+                let mut parts = known.parts.iter();
+                known.is_scaled() && parts.all(|(row, _)| is_in(*row))
+            });
+            let inside: HashSet<usize> = inside
+                .flat_map(|known| known.parts.iter().map(|(row, _)| *row))
+                .collect();
+            let all = group.rows.iter().copied();
+            let (held, free) = all.partition(|(row, _)| inside.contains(row));
+            [held, free]
+        };
+        Self {
+            groups: &totals.groups,
+            known,
+            held: totals.groups.iter().map(part).collect(),
+        }
+    }
+
+    /// Scales one draw.
+    pub fn scale(&self, values: &mut [f64]) -> Result<(), FitError> {
+        if self.groups.is_empty() {
+            return Ok(());
+        }
+        for group in self.groups.iter().filter(|group| group.total == 0.0) {
+            group.rows.iter().for_each(|(row, _)| values[*row] = 0.0);
+        }
+        for sweep in 0..SWEEPS {
+            let left = self.sweep(values)?;
+            // Groups have no row in common: without known sums one sweep is all.
+            if self.known.is_empty() || (sweep > 0 && left <= MET) {
+                break;
+            }
+        }
+        let holds = |known: &&Known| {
+            let each = known.parts.iter().map(|(row, w)| (w * values[*row]).abs());
+            let size: f64 = each.sum();
+            (known.sum(values) - known.value).abs() <= SAME * size.max(known.value.abs())
+        };
+        match self.known.iter().find(|known| !holds(known)) {
+            None => Ok(()),
+            Some(known) => Err(self.touched(known).refused(format!(
+                "rows that are known exactly (a sum of {}) leave no positive values with which all totals are met",
+                digits(known.value)
+            ))),
+        }
+    }
+
+    /// Scales everything once.
+    ///
+    /// # Returns
+    /// How far factors are from one at most.
+    fn sweep(&self, values: &mut [f64]) -> Result<f64, FitError> {
+        let mut left: f64 = 0.0;
+        for known in self.known.iter().filter(|known| known.is_scaled()) {
+            let factor = known.value / known.sum(values);
+            if !(factor.is_finite() && factor > 0.0) {
+                return Err(self.touched(known).refused(format!(
+                    "some of its rows are known exactly, and add up to {}",
+                    digits(known.value)
+                )));
+            }
+            for (row, _) in known.parts.iter().filter(|(_, w)| *w > 0.0) {
+                values[*row] *= factor;
+            }
+            left = left.max((factor - 1.0).abs());
+        }
+        let each = self.groups.iter().zip(&self.held);
+        for (group, [held, free]) in each.filter(|(group, _)| group.total > 0.0) {
+            let sum = |of: &MadeOf| -> f64 { of.iter().map(|(row, w)| w * values[*row]).sum() };
+            let (kept, open) = (sum(held), sum(free));
+            // Where all is held it agrees but for rounding.
+            let (rows, factor) = match open > 0.0 || held.is_empty() {
+                true => (free, (group.total - kept) / open),
+                false => (&group.rows, group.total / kept),
+            };
+            if !(factor.is_finite() && factor > 0.0) {
+                return Err(no_share(group, kept, open));
+            }
+            rows.iter().for_each(|(row, _)| values[*row] *= factor);
+            left = left.max((factor - 1.0).abs());
+        }
+        Ok(left)
+    }
+
+    /// The group that a known sum is refused with: one that has a row in common with it.
+    fn touched(&self, known: &Known) -> &Group {
+        let has = |group: &&Group| {
+            let mut rows = group.rows.iter();
+            rows.any(|(row, _)| known.parts.iter().any(|(part, _)| part == row))
+        };
+        self.groups.iter().find(has).unwrap_or(&self.groups[0])
+    }
 }
 
 /// Why a draw of a group cannot be scaled.
-fn no_share(group: &Group, sum: f64) -> FitError {
-    let reason = match sum == 0.0 {
-        true => "a draw of its rows adds up to 0, and nothing can be shared out in proportion to it: the fit says that next to nothing lies there".to_owned(),
-        false => format!("a draw of its rows adds up to {sum}: values are too large or too small to calculate with; change the units, or bound the variance"),
+///
+/// # Arguments
+/// * `kept`, `open` - the sums of its rows that are known exactly, and of the others
+fn no_share(group: &Group, kept: f64, open: f64) -> FitError {
+    let reason = if kept >= group.total {
+        format!(
+            "some of its rows are known exactly, and add up to {}",
+            digits(kept)
+        )
+    } else if open == 0.0 {
+        "a draw of its rows adds up to 0, and nothing can be shared out in proportion to it: the fit says that next to nothing lies there".to_owned()
+    } else {
+        format!(
+            "a draw of its rows adds up to {open}: values are too large or too small to calculate with; change the units, or bound the variance"
+        )
     };
     group.refused(reason)
-}
-
-/// A known sum is above zero, and a total leaves nothing for it.
-fn emptied(groups: &[Group], known: &Known) -> FitError {
-    touched(groups, known).refused(format!(
-        "some of its rows are known exactly, and add up to {}",
-        digits(known.value)
-    ))
-}
-
-fn broken(groups: &[Group], known: &Known) -> FitError {
-    touched(groups, known).refused(format!(
-        "rows that are known exactly (a sum of {}) leave no positive values with which all totals are met",
-        digits(known.value)
-    ))
 }
 
 #[cfg(test)]
@@ -120,6 +156,10 @@ mod tests {
             totals.add(*name, rows, (*total, 0.0)).unwrap()
         };
         all.iter().fold(GroupTotals::new(), add)
+    }
+
+    fn scale(values: &mut [f64], totals: &GroupTotals, known: &[Known]) -> Result<(), FitError> {
+        Scaling::new(totals, known).scale(values)
     }
 
     fn told(result: Result<(), FitError>) -> String {
@@ -161,6 +201,16 @@ mod tests {
         // Group `a` would have to hold less than the row that is known.
         let given = totals(&[("a", &[0, 1], 8.0)]);
         let said = told(scale(&mut [9.0, 3.0], &given, &[of(&[0], 9.0)]));
+        assert!(said.contains("known exactly, and add up to 9"), "{said}");
+        // Nearly all is known: what is free takes the rest at once.
+        let mut values = [999.0, 3.0];
+        let given = totals(&[("a", &[0, 1], 1000.0)]);
+        scale(&mut values, &given, &[of(&[0], 999.0)]).unwrap();
+        assert_eq!(values, [999.0, 1.0]);
+        // Two known sums across groups of which one leaves less than nothing.
+        let given = totals(&[("a", &[0, 1], 8.0), ("b", &[2, 3], 9.0)]);
+        let known = [of(&[0, 2], 5.0), of(&[0, 3], 2.0), of(&[1], 1.0)];
+        let said = told(scale(&mut [1.0, 3.0, 2.0, 5.0], &given, &known));
         assert!(said.contains("no positive values"), "{said}");
         let given = totals(&[("a", &[0, 1], 0.0)]);
         let said = told(scale(&mut [9.0, 3.0], &given, &[of(&[0], 9.0)]));
