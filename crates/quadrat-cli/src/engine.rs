@@ -2,12 +2,14 @@
 
 mod answers;
 mod behind;
+mod meet;
 mod reporting;
 
 use std::sync::Arc;
 
 pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict};
 pub use behind::{WantedRows, behind};
+pub use meet::meet;
 pub use reporting::{
     choose, library_scale, name_tables, ranks, reporting, reports, reports_probabilities,
     table_names,

@@ -68,6 +68,20 @@ impl Outcome {
                 .iter()
                 .map(|what| format!("prediction `{}`: {what}", asked.title()));
             outcome.warnings.extend(told);
+            if let Some(totals) = &asked.meet {
+                let told = engine::meet(
+                    &outcome.posterior,
+                    (&asked.places, &asked.wanted()),
+                    totals,
+                    outcome.resolved.study.inference.seed,
+                    &mut answer,
+                )?;
+                let told = told.iter();
+                let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
+                outcome.warnings.extend(told);
+                outcome.answers.push(answer);
+                continue;
+            }
             answer.noisy = noisy(&outcome.posterior, &outcome.resolved, asked)?.map(Box::new);
             outcome.answers.push(answer);
         }
@@ -79,8 +93,10 @@ impl Outcome {
     fn draw(&mut self) {
         let predictions = &self.resolved.predictions;
         for scale in [Scale::Latent, Scale::Response] {
-            let own =
-                |at: &usize| predictions[*at].scale == scale && predictions[*at].chances.draws > 0;
+            let own = |at: &usize| {
+                let asked = &predictions[*at];
+                asked.scale == scale && asked.chances.draws > 0 && asked.meet.is_none()
+            };
             let own: Vec<usize> = (0..predictions.len()).filter(own).collect();
             let wanted = own.iter().map(|&at| &predictions[at]);
             let wanted: Vec<_> = wanted.map(|a| (&a.places, a.chances.draws)).collect();

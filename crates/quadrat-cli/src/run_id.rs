@@ -73,11 +73,17 @@ pub fn files(study: &Study) -> Vec<PathBuf> {
         .observe
         .iter()
         .flat_map(|observe| [Some(&observe.file), shape_file(&observe.support)]);
+    let totals = study.predict.iter();
+    let totals = totals.filter_map(|predict| Some(&predict.meet.as_ref()?.file));
     let inducing = match &study.inference.inducing {
         Inducing::File(file) => Some(file),
         _ => None,
     };
-    let all = observed.chain(predicted).flatten().chain(inducing);
+    let all = observed
+        .chain(predicted)
+        .flatten()
+        .chain(totals)
+        .chain(inducing);
     all.map(|file| Path::new(&file.value).to_owned()).collect()
 }
 

@@ -301,6 +301,18 @@ pub enum FitError {
         /// By how much it is missed.
         misfit: f64,
     },
+    /// A given total that predictions cannot meet.
+    #[error(
+        "the total of `{group}` is given as {total}, but {reason}; mend it, or leave its group out"
+    )]
+    Total {
+        /// The name of its group.
+        group: String,
+        /// The total as it was given.
+        total: f64,
+        /// Why it cannot be met.
+        reason: String,
+    },
     /// The sites of an approximation did not converge.
     #[error(
         "{method} did not converge in {sweeps} sweeps: a row still moves by {residual:.1e} of its standard deviation; try another method, or bounds on the hyperparameters"

@@ -26,6 +26,10 @@ pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predi
         let Some(draws) = &predict.draws else {
             continue;
         };
+        // These have draws of their own.
+        if asked.meet.is_some() {
+            continue;
+        }
         let table = reporting(tables, asked);
         let likelihood = table.map(|table| &table.likelihood);
         if predict.scale == Scale::Row {

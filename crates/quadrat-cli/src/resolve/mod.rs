@@ -18,6 +18,7 @@ mod fill;
 mod inputs;
 mod join;
 mod labels;
+mod meet;
 mod observed;
 mod ranks;
 mod read;
@@ -57,6 +58,7 @@ pub use draws::{MOST_POINTS, NOT_OBSERVED, NOT_TRUNCATED};
 pub use files::Files;
 pub use inputs::together;
 use inputs::{Inputs, dims, usable};
+pub use meet::MeetAsked;
 pub use observed::Observed;
 use ranks::ranked;
 pub use ranks::{OBSERVED, one_count};
@@ -119,6 +121,8 @@ pub struct Asked {
     pub limits: Option<Limits>,
     /// The observed rows that are asked for, if they are.
     pub rows: Option<RowsAsked>,
+    /// The totals that it meets, if it meets some.
+    pub meet: Option<MeetAsked>,
     /// A name of its own for files and figures: with the output, where there are several.
     pub id: String,
 }
@@ -304,6 +308,7 @@ fn of_outputs(
             like: asked.like.clone(),
             chances: asked.chances.clone(),
             rows: asked.rows.clone(),
+            meet: asked.meet.clone(),
             places,
             ..asked
         }
@@ -371,6 +376,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
         amounts::suit(&check, &study, &tables, &predictions);
+        meet::suits(&check, &study, &tables, &predictions);
         draws::suits(&check, &study, &tables, &predictions);
         sparse::suits(&check, &study, &tables, inducing.as_ref());
     }
@@ -406,6 +412,10 @@ fn asked(
     warnings: &mut Vec<String>,
 ) -> Option<Asked> {
     let check = files.check;
+    let mut met = None;
+    if !matches!(&predict.place, Where::File { file: Some(_), .. }) {
+        meet::without_table(check, predict.meet.as_ref());
+    }
     let places = match &predict.place {
         Where::Grid { axes, aggregate } => {
             let support = Support::of_grid(axes, *aggregate, &predict.name.span);
@@ -428,8 +438,16 @@ fn asked(
         } => {
             usable(check, inputs, support, warnings);
             let table = files.table(file)?;
-            let add = |places: &mut Places| with_table(files, &table, &predict.beside, places);
-            read_places(files, (&table, file), support, add)?
+            let add = |places: &mut Places| {
+                with_table(files, &table, &predict.beside, places)?;
+                predict.meet.iter().for_each(|_| meet::number(places));
+                Some(())
+            };
+            let mut places = read_places(files, (&table, file), support, add)?;
+            if let Some(totals) = &predict.meet {
+                met = Some(meet::totals(files, (&table, predict), totals, &mut places)?);
+            }
+            places
         }
         // Rows are no places.
         Where::Rows { .. } => return None,
@@ -464,6 +482,7 @@ fn asked(
         like: None,
         limits: None,
         rows: None,
+        meet: met,
     })
 }
 

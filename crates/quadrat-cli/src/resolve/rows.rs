@@ -284,6 +284,7 @@ pub(super) fn asked(
             table: Some(table),
             like: None,
             limits: None,
+            meet: None,
             rows: Some(RowsAsked {
                 table: Some(table),
                 at: (0..observed.places.len()).map(Ok).collect(),

@@ -9,6 +9,7 @@ pub mod likelihood;
 mod link;
 pub mod links;
 pub mod map_kernel;
+mod meet;
 mod names;
 mod non_negative;
 pub mod observe;
@@ -34,6 +35,7 @@ use crate::engine;
 use fields::{Check, Section, Spanned};
 
 pub use density::DensityStudy;
+pub use meet::Meet;
 pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};

@@ -6,6 +6,7 @@ use toml_edit::Item;
 
 use super::fields::{Section, Spanned, distinct, kind, number, repeated};
 use super::likelihood::{Given, given};
+use super::meet::{self, Meet};
 use super::shape::Shape;
 use super::support::{self, Support};
 use super::{names, rows};
@@ -42,6 +43,8 @@ pub struct Predict {
     pub draws: Option<Spanned<usize>>,
     /// The table whose reports are predicted: its name, or its file.
     pub like: Option<Spanned<String>>,
+    /// Totals that groups of rows meet.
+    pub meet: Option<Meet>,
     /// What else is asked of the rows.
     pub beside: Beside,
 }
@@ -55,7 +58,8 @@ impl Predict {
             }
             Where::Grid { .. } | Where::Rows { .. } => [None, None],
         };
-        let names = named.into_iter().flatten();
+        let totals = self.meet.as_ref().map(|meet| &meet.file);
+        let names = named.into_iter().flatten().chain(totals);
         names.map(|name| name.value.clone().into()).collect()
     }
 }
@@ -182,6 +186,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
             "rows",
             "by",
             "quantile",
+            "meet",
         ],
         &[],
     );
@@ -223,6 +228,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         },
         None => place(section)?,
     };
+    let meet = meet::read(section, scale == Scale::Response);
     // A bad name was already noted; `text` must not note it again.
     let item = section.get("name")?;
     let name = Spanned {
@@ -244,6 +250,7 @@ fn prediction(section: &Section<'_>) -> Option<Predict> {
         non_negative,
         draws,
         like: section.text("as"),
+        meet: meet?,
         beside: Beside {
             exposure,
             trials,

@@ -31,6 +31,7 @@ mod kinds;
 mod long_runs;
 mod map_kernel;
 mod mcmc;
+mod meet;
 mod methods;
 mod missing;
 mod more_doors;

@@ -43,6 +43,7 @@ pub use crate::posterior::correlation::Coregionalization;
 pub use crate::posterior::crossvalidation::LeftOutFold;
 pub use crate::posterior::finer::Finer;
 pub use crate::posterior::limits::Limits;
+pub use crate::posterior::meet::{GroupTotals, Met};
 pub use crate::posterior::mixture::Posterior;
 pub use crate::posterior::parts::Part;
 pub use crate::posterior::prediction::Prediction;

@@ -39,7 +39,7 @@ impl Posterior {
     }
 
     /// Mean and covariance at one node.
-    fn joint(
+    pub(super) fn joint(
         &self,
         component: &Component,
         at: &Functionals,

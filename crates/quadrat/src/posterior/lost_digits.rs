@@ -35,7 +35,7 @@ const MATTERS: f64 = 1e-4;
 const TOGETHER: usize = 1024;
 
 /// Rows, and how often each is in a functional.
-type MadeOf = Vec<(usize, f64)>;
+pub(super) type MadeOf = Vec<(usize, f64)>;
 
 impl Posterior {
     /// Tells variances of which next to nothing is left in another way.
@@ -185,7 +185,7 @@ impl<'a> Rows<'a> {
 
 /// What every asked functional is made of, where it is a combination of the known ones under every
 /// kernel of these columns, whatever its hyperparameters.
-fn combinations(
+pub(super) fn combinations(
     kernel: &Kernel,
     known: &Functionals,
     asked: &Functionals,

@@ -292,11 +292,7 @@ impl Posterior {
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
         };
         let weights = self.weights();
-        let parts = in_parts(&at);
-        let nodes = self.components.par_iter();
-        let nodes: Result<_, FitError> = nodes.map(|c| self.moments(c, &parts)).collect();
-        let mut nodes: Vec<Marginals> = nodes?;
-        self.mend(&at, &mut nodes);
+        let mut nodes = self.latent_marginals(&at)?;
         for (node, noise) in nodes.iter_mut().zip(&noise) {
             let all = node.variance.iter_mut();
             all.for_each(|v| *v = not_negative(*v) + noise);
@@ -393,6 +389,24 @@ impl Posterior {
     /// Shares of the nodes that answer predictions.
     pub(crate) fn weights(&self) -> Vec<f64> {
         self.components.iter().map(|c| c.weight).collect()
+    }
+
+    /// Means and variances of functionals of the kernel's columns at every node, small variances
+    /// told in another way.
+    fn latent_marginals(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
+        let parts = in_parts(at);
+        let nodes = self.components.par_iter();
+        let nodes: Result<_, FitError> = nodes.map(|c| self.moments(c, &parts)).collect();
+        let mut nodes: Vec<Marginals> = nodes?;
+        self.mend(at, &mut nodes);
+        Ok(nodes)
+    }
+
+    /// Variances of functionals of the kernel's columns at every node; none is negative.
+    pub(super) fn variances(&self, at: &Functionals) -> Result<Vec<Vec<f64>>, FitError> {
+        let nodes = self.latent_marginals(at)?.into_iter();
+        let own = |node: Marginals| node.variance.into_iter().map(not_negative).collect();
+        Ok(nodes.map(own).collect())
     }
 
     /// Mean and variance of every functional of every part at one node.

@@ -10,6 +10,7 @@
 //! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
+//! | groups of predictions that meet totals | `meet` |
 //! | rows left out | `crossvalidation` |
 //! | warnings | `excerpts`, `fine_noise`, `finer`, `misfit`, `sums` |
 
@@ -31,6 +32,7 @@ pub(crate) mod lifted;
 pub(crate) mod limits;
 pub(crate) mod lost_digits;
 pub(crate) mod marginals;
+pub(crate) mod meet;
 pub(crate) mod misfit;
 pub(crate) mod mixture;
 pub(crate) mod parts;

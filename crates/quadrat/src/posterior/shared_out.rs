@@ -72,7 +72,7 @@ impl Posterior {
     }
 
     /// Rows that are known exactly, with their averages.
-    fn known_rows(&self) -> Vec<(usize, f64, Link)> {
+    pub(super) fn known_rows(&self) -> Vec<(usize, f64, Link)> {
         let drawn = self.problem.drawn();
         let Some(pooled) = drawn.pooled() else {
             return Vec::new();

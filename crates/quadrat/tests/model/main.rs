@@ -20,6 +20,7 @@ mod mean;
 mod mean_lines;
 mod mean_lines_fits;
 mod mean_lines_kinds;
+mod meet;
 mod outputs;
 mod overlap;
 mod periods;
