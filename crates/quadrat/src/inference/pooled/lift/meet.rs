@@ -8,6 +8,9 @@ use crate::link::Link;
 
 /// Rows see their targets within this, in the units of the latent function.
 const TOLERANCE: f64 = 1e-9;
+/// Or within this part of them, some fifty roundings: behind `softplus` a target may be a thousand
+/// million.
+const ROUNDING: f64 = 1e-14;
 /// Steps of Newton's method at most; two to seven are usual.
 const STEPS: usize = 60;
 /// No row is moved farther than this in one step behind `exp`: beyond, sums are far from linear.
@@ -16,6 +19,8 @@ const STEPS: usize = 60;
 const LONGEST: f64 = 1.5;
 /// How often a step that leads away is halved.
 const HALVINGS: usize = 10;
+/// Steps of which no part was nearer, at most: the draw cannot be moved to its targets.
+const IDLE: usize = 3;
 
 /// A draw of the prior, and the directions `G` along which it is moved.
 pub(in crate::inference::pooled) struct Meeting<'a> {
@@ -35,14 +40,16 @@ impl Meeting<'_> {
         let mut by = start;
         let (mut here, mut there) = (At::default(), At::default());
         self.look(&by, target, &mut here);
+        let mut idle = 0;
         for _ in 0..STEPS {
             let jacobian = rows_of(&here.seen.slopes, self.pools, self.gain);
-            let most = here.left.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-            if most.is_nan() {
+            let mut left = here.left.iter().zip(target);
+            let is_met = left.all(|(x, t)| x.abs() <= TOLERANCE.max(ROUNDING * t.abs()));
+            if here.left.iter().any(|x| x.is_nan()) {
                 return None;
             }
             let solver = PartialPivLu::new(jacobian.as_ref());
-            if most <= TOLERANCE {
+            if is_met {
                 return Some((by, log_det(&solver)));
             }
             let right = Mat::from_fn(here.left.len(), 1, |i, _| here.left[i]);
@@ -59,11 +66,15 @@ impl Meeting<'_> {
                 // Newton's step leads downhill: some part of it is nearer.
                 let is_nearer = dot(&there.left, &there.left) < dot(&here.left, &here.left);
                 if is_nearer || halvings >= HALVINGS {
+                    idle += usize::from(!is_nearer);
                     by = next;
                     std::mem::swap(&mut here, &mut there);
                     break;
                 }
                 part *= 0.5;
+            }
+            if idle > IDLE {
+                return None;
             }
         }
         None
