@@ -17,6 +17,7 @@ mod files;
 mod fill;
 mod inputs;
 mod join;
+mod keys;
 mod labels;
 mod meet;
 mod observed;
@@ -376,7 +377,6 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
         amounts::suit(&check, &study, &tables, &predictions);
-        meet::suits(&check, &study, &tables, &predictions);
         draws::suits(&check, &study, &tables, &predictions);
         sparse::suits(&check, &study, &tables, inducing.as_ref());
     }
@@ -445,7 +445,9 @@ fn asked(
             };
             let mut places = read_places(files, (&table, file), support, add)?;
             if let Some(totals) = &predict.meet {
-                met = Some(meet::totals(files, (&table, predict), totals, &mut places)?);
+                let both = (&table, &files.table(&totals.file)?);
+                let whose = (totals, predict.name.value.as_str());
+                met = Some(meet::totals(check, both, whose, (&mut places, warnings))?);
             }
             places
         }
