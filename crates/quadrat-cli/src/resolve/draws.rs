@@ -1,4 +1,4 @@
-//! Predictions that want draws.
+//! Predictions that want draws, their own where they meet totals.
 
 use std::collections::HashSet;
 

@@ -413,9 +413,8 @@ fn asked(
 ) -> Option<Asked> {
     let check = files.check;
     let mut met = None;
-    if !matches!(&predict.place, Where::File { file: Some(_), .. }) {
-        meet::without_table(check, predict.meet.as_ref());
-    }
+    let is_table = matches!(&predict.place, Where::File { file: Some(_), .. });
+    meet::without_table(check, predict.meet.as_ref().filter(|_| !is_table));
     let places = match &predict.place {
         Where::Grid { axes, aggregate } => {
             let support = Support::of_grid(axes, *aggregate, &predict.name.span);
