@@ -1,7 +1,8 @@
-//! Predictions that want draws.
+//! Predictions that want draws, their own where they meet totals.
 
 use std::collections::HashSet;
 
+use super::meet::{self, Meeting};
 use super::{Asked, Observed, reporting};
 use crate::functionals::apart;
 use crate::numbers::count;
@@ -18,18 +19,27 @@ pub const NOT_OBSERVED: &str =
 pub const NOT_TRUNCATED: &str =
     "draws do not know of `non_negative`, which cuts every predicted value by itself";
 
-/// Refuses draws of what is not drawn, and of too many places.
+/// Refuses totals of what meets none, and draws of what is not drawn, and of too many places.
 pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predictions: &[Asked]) {
     let mut points: [HashSet<Vec<u64>>; 2] = Default::default();
-    for asked in predictions {
+    for (at, asked) in predictions.iter().enumerate() {
         let predict = &study.predict[asked.of];
+        // These have draws of their own.
+        if let (Some(meet), Some(totals)) = (&predict.meet, &asked.meet) {
+            let meeting = Meeting {
+                meet,
+                totals,
+                places: &asked.places,
+                non_negative: asked.non_negative,
+                is_again: at > 0 && predictions[at - 1].of == asked.of,
+                likelihood: reporting(tables, asked).map(|table| &table.likelihood),
+            };
+            meet::suits(check, &meeting);
+            continue;
+        }
         let Some(draws) = &predict.draws else {
             continue;
         };
-        // These have draws of their own.
-        if asked.meet.is_some() {
-            continue;
-        }
         let table = reporting(tables, asked);
         let likelihood = table.map(|table| &table.likelihood);
         if predict.scale == Scale::Row {

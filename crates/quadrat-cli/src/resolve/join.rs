@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::files::Files;
+pub use super::keys::canonical;
 use crate::diagnostic::{Problem, Problems, shown};
 use crate::numbers::count;
 use crate::study::fields::Spanned;
@@ -82,22 +83,6 @@ pub fn join(
         .ok()
 }
 
-/// What two keys share that are one: numbers compare with or without a decimal point, texts as they
-/// are.
-pub fn canonical(key: &str) -> &str {
-    whole(key).unwrap_or(key)
-}
-
-/// A whole number that was written with a decimal point: "37009.0".
-fn whole(key: &str) -> Option<&str> {
-    let (whole, zeros) = key.split_once('.')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let is_whole = digits(whole.strip_prefix('-').unwrap_or(whole))
-        && digits(zeros)
-        && zeros.bytes().all(|b| b == b'0');
-    is_whole.then_some(whole)
-}
-
 /// A key that was likely meant: alike but for zeros in front, or for a slip.
 fn near<'a>(key: &str, names: &'a [String]) -> Option<&'a str> {
     let bare = |text: &str| text.trim_start_matches('0').to_lowercase();
@@ -160,15 +145,6 @@ pub fn unused(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn whole_numbers_are_keys_with_or_without_a_point() {
-        assert_eq!(whole("37009.0"), Some("37009"));
-        assert_eq!(whole("-3.00"), Some("-3"));
-        for other in ["3.5", "3.", ".0", "a.0", "1.0.0", "37009"] {
-            assert_eq!(whole(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn lost_zeros_are_suspected_before_slips() {

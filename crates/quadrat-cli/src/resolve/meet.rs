@@ -5,16 +5,14 @@ use std::collections::HashMap;
 use quadrat::likelihood::Likelihood;
 
 use super::columns::find;
-use super::files::Files;
-use super::join::canonical;
-use super::{Asked, Observed, reporting};
+use super::keys::canonical;
 use crate::diagnostic::{Place, Problem, Problems, shown};
 use crate::numbers::{count, exact};
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Given;
+use crate::study::meet::Meet;
 use crate::study::support::Aggregate;
-use crate::study::{Meet, Predict, Study};
 use crate::table::Table;
 
 /// How many rows of one problem are listed, and how many groups are named in a warning.
@@ -57,18 +55,19 @@ pub(super) fn number(places: &mut Places) {
 /// Reads the totals, and finds the rows of each.
 ///
 /// # Arguments
-/// * `table` - that of the places
+/// * `table`, `given` - that of the places, and that of the totals
+/// * `prediction` - its name, for warnings
 pub(super) fn totals(
-    files: &Files<'_>,
-    (table, predict): (&Table, &Predict),
-    meet: &Meet,
-    places: &mut Places,
+    check: &Check<'_>,
+    (table, given): (&Table, &Table),
+    (meet, prediction): (&Meet, &str),
+    (places, warnings): (&mut Places, &mut Vec<String>),
 ) -> Option<MeetAsked> {
     let numbers = places.labels.pop()?.cells;
     let rows: Vec<usize> = numbers.iter().filter_map(|n| n.parse().ok()).collect();
-    let own = keys(files.check, table, &meet.by)?;
-    let weights = weights(files.check, table, meet.weight.as_ref())?;
-    let given = given(files, meet)?;
+    let own = keys(check, table, &meet.by)?;
+    let weights = weights(check, table, meet.weight.as_ref())?;
+    let given = read(check, given, meet)?;
     let mut groups = given.groups;
     let known: HashMap<&[String], usize> = given.keys.iter().map(Vec::as_slice).zip(0..).collect();
     let mut without: Vec<String> = Vec::new();
@@ -107,21 +106,20 @@ pub(super) fn totals(
         problems.push(Problem::new(message).at(group.place.clone()).remedy(remedy));
     }
     let is_fine = problems.0.is_empty();
-    files.check.extend(problems);
+    check.extend(problems);
     if !without.is_empty() {
-        files.warn(left_as_they_are(predict, meet, &without));
+        let told = left_as_they_are(meet, &without);
+        warnings.push(format!("prediction `{prediction}`: {told}"));
     }
     is_fine.then_some(MeetAsked { groups })
 }
 
-fn left_as_they_are(predict: &Predict, meet: &Meet, names: &[String]) -> String {
+fn left_as_they_are(meet: &Meet, names: &[String]) -> String {
     let first: Vec<String> = names.iter().take(NAMED).map(|name| shown(name)).collect();
     let more = if names.len() > NAMED { ", .." } else { "" };
     format!(
-        "prediction `{}`: {} of {} {} no total in {} and {} none ({}{more})",
-        predict.name.value,
+        "{} of its rows {} no total in {} and {} none ({}{more})",
         count(names.len(), "group"),
-        "its rows",
         if names.len() == 1 { "has" } else { "have" },
         meet.file.value,
         if names.len() == 1 { "meets" } else { "meet" },
@@ -182,11 +180,9 @@ struct Read {
     groups: Vec<GroupAsked>,
 }
 
-fn given(files: &Files<'_>, meet: &Meet) -> Option<Read> {
-    let check = files.check;
-    let table = files.table(&meet.file)?;
-    let columns = keys(check, &table, &meet.by)?;
-    let at = find(check, &table, &[&meet.value])?[0];
+fn read(check: &Check<'_>, table: &Table, meet: &Meet) -> Option<Read> {
+    let columns = keys(check, table, &meet.by)?;
+    let at = find(check, table, &[&meet.value])?[0];
     let totals = table
         .numbers(&[at])
         .map_err(|problems| check.extend(problems));
@@ -195,8 +191,8 @@ fn given(files: &Files<'_>, meet: &Meet) -> Option<Read> {
         None => vec![0.0; totals.len()],
         Some(Given::Number(number)) => vec![number.value; totals.len()],
         Some(Given::Column(name)) => {
-            let at = find(check, &table, &[name])?[0];
-            not_negative(check, &table, at, "variance")?
+            let at = find(check, table, &[name])?[0];
+            not_negative(check, table, at, "variance")?
         }
     };
     let mut problems = Problems::default();
@@ -241,47 +237,45 @@ pub(super) fn without_table(check: &Check<'_>, meet: Option<&Meet>) {
     }
 }
 
+/// A prediction that meets totals, and what it is about.
+pub(super) struct Meeting<'a> {
+    /// What the study says.
+    pub meet: &'a Meet,
+    pub totals: &'a MeetAsked,
+    pub places: &'a Places,
+    pub non_negative: bool,
+    /// Whether it is of a second output.
+    pub is_again: bool,
+    /// Of the table that it is about.
+    pub likelihood: Option<&'a Likelihood>,
+}
+
 /// Refuses totals of what has none.
-pub(super) fn suits(check: &Check<'_>, study: &Study, tables: &[Observed], predictions: &[Asked]) {
-    for (at, asked) in predictions.iter().enumerate() {
-        let (Some(totals), Some(meet)) = (&asked.meet, &study.predict[asked.of].meet) else {
-            continue;
-        };
-        let is_again = at > 0 && predictions[at - 1].of == asked.of;
-        if is_again {
-            let message = "`meet` is of one output, and this prediction is of several";
-            let remedy = "name the output of the totals, such as `output = \"men\"`, and write a [[predict]] for each";
-            check.refuse(&meet.span, message, remedy);
-            continue;
-        }
-        if asked.places.len() > MOST_ROWS {
-            let message = format!(
-                "{} would meet totals together, more than {MOST_ROWS}",
-                count(asked.places.len(), "row")
-            );
-            let remedy = "ask for whole groups of them in several predictions";
-            check.refuse(&meet.span, message, remedy);
-            continue;
-        }
-        if asked.non_negative {
-            let message = "`meet` does not know of `non_negative`, which cuts every predicted value by itself";
-            let remedy = "write `non_negative = false` here; `link = \"exp\"` in the likelihood keeps totals and values above zero";
-            check.refuse(&meet.span, message, remedy);
-            continue;
-        }
-        of_likelihood(check, (asked, totals, meet), reporting(tables, asked));
+pub(super) fn suits(check: &Check<'_>, meeting: &Meeting<'_>) {
+    let span = &meeting.meet.span;
+    if meeting.is_again {
+        let message = "`meet` is of one output, and this prediction is of several";
+        let remedy = "name the output of the totals, such as `output = \"men\"`, and write a [[predict]] for each";
+        check.refuse(span, message, remedy);
+    } else if meeting.places.len() > MOST_ROWS {
+        let message = format!(
+            "{} would meet totals together, more than {MOST_ROWS}",
+            count(meeting.places.len(), "row")
+        );
+        let remedy = "ask for whole groups of them in several predictions";
+        check.refuse(span, message, remedy);
+    } else if meeting.non_negative {
+        let message =
+            "`meet` does not know of `non_negative`, which cuts every predicted value by itself";
+        let remedy = "write `non_negative = false` here; `link = \"exp\"` in the likelihood keeps totals and values above zero";
+        check.refuse(span, message, remedy);
+    } else if let Some(likelihood) = meeting.likelihood {
+        of_likelihood(check, meeting, likelihood);
     }
 }
 
-fn of_likelihood(
-    check: &Check<'_>,
-    (asked, totals, meet): (&Asked, &MeetAsked, &Meet),
-    table: Option<&Observed>,
-) {
-    let Some(table) = table else {
-        return;
-    };
-    let likelihood = &table.likelihood;
+fn of_likelihood(check: &Check<'_>, meeting: &Meeting<'_>, likelihood: &Likelihood) {
+    let (meet, places) = (meeting.meet, meeting.places);
     let refuse = |message: &str, remedy: &str| {
         check.refuse(&meet.span, message.to_owned(), remedy);
     };
@@ -305,8 +299,8 @@ fn of_likelihood(
         Likelihood::NegativeBinomial(x) => x.exposure(),
         _ => &[],
     };
-    let is_rate = exposures.iter().any(|e| *e != 1.0) && asked.places.amounts.is_none();
-    let is_average = asked.places.aggregate == Some(Aggregate::Mean);
+    let is_rate = exposures.iter().any(|e| *e != 1.0) && places.amounts.is_none();
+    let is_average = places.aggregate == Some(Aggregate::Mean);
     if meet.weight.is_none() && (is_rate || is_average) {
         let (what, remedy) = match is_rate {
             true => (
@@ -321,7 +315,7 @@ fn of_likelihood(
         return refuse(what, remedy);
     }
     if !likelihood.is_linear() {
-        behind_a_link(check, totals, meet);
+        behind_a_link(check, meeting.totals, meet);
     }
 }
 

@@ -17,6 +17,7 @@ mod files;
 mod fill;
 mod inputs;
 mod join;
+mod keys;
 mod labels;
 mod meet;
 mod observed;
@@ -376,7 +377,6 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         behind_a_link(&check, &study, &tables, &predictions);
         ranked(&check, &study, &tables, &mut predictions);
         amounts::suit(&check, &study, &tables, &predictions);
-        meet::suits(&check, &study, &tables, &predictions);
         draws::suits(&check, &study, &tables, &predictions);
         sparse::suits(&check, &study, &tables, inducing.as_ref());
     }
@@ -413,9 +413,8 @@ fn asked(
 ) -> Option<Asked> {
     let check = files.check;
     let mut met = None;
-    if !matches!(&predict.place, Where::File { file: Some(_), .. }) {
-        meet::without_table(check, predict.meet.as_ref());
-    }
+    let is_table = matches!(&predict.place, Where::File { file: Some(_), .. });
+    meet::without_table(check, predict.meet.as_ref().filter(|_| !is_table));
     let places = match &predict.place {
         Where::Grid { axes, aggregate } => {
             let support = Support::of_grid(axes, *aggregate, &predict.name.span);
@@ -445,7 +444,9 @@ fn asked(
             };
             let mut places = read_places(files, (&table, file), support, add)?;
             if let Some(totals) = &predict.meet {
-                met = Some(meet::totals(files, (&table, predict), totals, &mut places)?);
+                let both = (&table, &files.table(&totals.file)?);
+                let whose = (totals, predict.name.value.as_str());
+                met = Some(meet::totals(check, both, whose, (&mut places, warnings))?);
             }
             places
         }

@@ -9,7 +9,7 @@ pub mod likelihood;
 mod link;
 pub mod links;
 pub mod map_kernel;
-mod meet;
+pub mod meet;
 mod names;
 mod non_negative;
 pub mod observe;
@@ -35,7 +35,6 @@ use crate::engine;
 use fields::{Check, Section, Spanned};
 
 pub use density::DensityStudy;
-pub use meet::Meet;
 pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
