@@ -4,8 +4,8 @@
 //! Every arrow points down: `acquire` -> `model`, `baseline`, `simulate`, `density`,
 //! `ungroup` ->
 //! `posterior` -> `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`,
-//! `link`, `privacy` -> `parameter`, `optimise`, `quadrature`, `score` -> `linalg`, `special`, `error`,
-//! `progress`.
+//! `link`, `privacy` -> `parameter`, `optimise`, `quadrature`, `score` ->
+//! `linalg`, `special`, `error`, `progress`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
