@@ -1,6 +1,6 @@
 //! The continuous ranked probability score.
 
-use crate::special::{normal_cdf, normal_pdf};
+use crate::special::scalar::{normal_cdf, normal_pdf};
 
 /// The CRPS of a normal prediction, `s (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi))` with
 /// `z = (y - m) / s`; `|y - m|` where `s = 0`.
@@ -66,7 +66,7 @@ mod tests {
         let (mean, deviation, y, step) = (1.0, 2.0, 2.5, 1e-3);
         let at = |i: i32| {
             let x = -20.0 + (f64::from(i) + 0.5) * step;
-            let below = crate::special::normal_cdf((x - mean) / deviation);
+            let below = crate::special::scalar::normal_cdf((x - mean) / deviation);
             (below - f64::from(u8::from(x >= y))).powi(2) * step
         };
         let sum: f64 = (0..42_000).map(at).sum();

@@ -79,7 +79,7 @@ mod tests {
         let (mut low, mut high) = (-9.0, 9.0);
         for _ in 0..80 {
             let middle = (low + high) / 2.0;
-            if crate::special::normal_cdf(middle) < p {
+            if crate::special::scalar::normal_cdf(middle) < p {
                 low = middle;
             } else {
                 high = middle;
