@@ -4,8 +4,8 @@
 //! Every arrow points down: `acquire` -> `model`, `baseline`, `simulate`, `density`,
 //! `ungroup` ->
 //! `posterior` -> `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`,
-//! `link`, `privacy` -> `parameter`, `optimise`, `quadrature` -> `linalg`, `special`, `error`,
-//! `progress`.
+//! `link`, `privacy` -> `parameter`, `optimise`, `quadrature`, `score` ->
+//! `linalg`, `special`, `error`, `progress`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -27,6 +27,7 @@ pub mod privacy;
 mod problem;
 pub mod progress;
 pub mod quadrature;
+pub mod score;
 mod sealed;
 pub mod simulate;
 pub mod special;

@@ -8,7 +8,7 @@ use crate::sources::Sources;
 /// The modules of the library from the ground up, as docs/design.md has them.
 pub const FLOORS: &[&[&str]] = &[
     &["linalg", "special", "error", "progress", "sealed"],
-    &["parameter", "optimise", "quadrature"],
+    &["parameter", "optimise", "quadrature", "score"],
     &["kernel", "support", "likelihood", "link", "privacy"],
     &["covariance"],
     &["inference"],
