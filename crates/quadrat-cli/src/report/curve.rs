@@ -169,6 +169,7 @@ mod tests {
             like: None,
             limits: None,
             rows: None,
+            meet: None,
         }
     }
 

@@ -109,6 +109,7 @@ mod tests {
             like: None,
             limits: None,
             rows: None,
+            meet: None,
         };
         let truth = Truth {
             prediction: "p",
