@@ -47,6 +47,12 @@ pub trait Evidence: Sync {
         false
     }
 
+    /// What may be left to gain at an optimum beside which no step is any better, in nats: more than
+    /// nothing where rounding makes values and gradients differ by that.
+    fn rounding(&self) -> f64 {
+        0.0
+    }
+
     /// Step of differences of the gradient, in free coordinates scaled to their priors. With
     /// central ones and the default, truncation and rounding are both about 1e-8; longer where the
     /// evidence is known less accurately.

@@ -154,6 +154,11 @@ impl<'a> FreeSpace<'a> {
         self.evidence.is_dear()
     }
 
+    /// What rounding may leave to gain, in nats.
+    pub(super) fn rounding(&self) -> f64 {
+        self.evidence.rounding()
+    }
+
     /// The Hessian of the *negative* log posterior in `z`, by second-order differences of the
     /// gradient: central ones, or one-sided where a bound is nearer than the step; of the first
     /// order where evaluations are dear. Counts its evaluations, each of which begins where the

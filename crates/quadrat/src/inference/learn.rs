@@ -107,7 +107,7 @@ pub struct Optimum {
     /// Evaluations of the evidence in all.
     pub evaluations: usize,
     /// Whether the optimum is stationary: a projected gradient below 1e-4 nats, or less than 1e-6
-    /// nats left to gain by Newton's estimate; less than 1e-3 where rounding allows no better step.
+    /// nats left to gain by Newton's estimate; or [`Evidence::rounding`] where no step is better.
     pub converged: bool,
     /// Why the winning start stopped.
     pub reason: String,

@@ -289,6 +289,9 @@ impl Evidence for Ridge {
         let gradient = -40.0 * phi - self.0 * phi.signum();
         Ok((value, vec![gradient / theta[0]]))
     }
+    fn rounding(&self) -> f64 {
+        1e-3
+    }
     fn parameters(&self) -> &[Parameter] {
         &self.1
     }

@@ -25,10 +25,6 @@ const LONGEST: f64 = 0.5;
 const GRADIENT: f64 = 1e-4;
 /// Stationary when Newton's estimate of what is left to gain is below this, in nats.
 const GAIN: f64 = 1e-6;
-/// Where no step makes the density or its gradient any better, since both are known within rounding
-/// alone, as beside counts of thousands of millions, this may be left to gain, in nats: the optimum
-/// is known to a twentieth of its standard deviation.
-const GAIN_WITHIN_ROUNDING: f64 = 1e-3;
 /// No further step where evaluations are dear and it would gain less than this, in nats: the
 /// optimum is nearer than 1e-4 of its standard deviation.
 const DEAR_GAIN: f64 = 1e-9;
@@ -107,7 +103,7 @@ pub(super) fn refine(space: &FreeSpace<'_>, from: &[f64]) -> Result<Refined, Fit
         if way <= same || steps >= STEPS {
             let n = at.z.len();
             return Ok(Refined {
-                converged: is_done || (is_stuck && gain <= GAIN_WITHIN_ROUNDING),
+                converged: is_done || (is_stuck && gain <= space.rounding()),
                 projected_gradient: slope,
                 z: at.z,
                 density: at.density,

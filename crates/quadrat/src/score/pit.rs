@@ -11,7 +11,7 @@
 pub fn randomised_pit(below: f64, at_most: f64, u: f64) -> Option<f64> {
     let unit = |chance: f64| (0.0..=1.0).contains(&chance);
     let valid = unit(below) && unit(at_most) && unit(u) && below <= at_most;
-    valid.then(|| below + u * (at_most - below))
+    valid.then_some(below + u * (at_most - below))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub struct Met {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Marginals {
     /// Mixtures of normal distributions.
-    Normal(Prediction),
+    Normal(Box<Prediction>),
     /// Draws of every row, ascending, a column for each row.
     Drawn(Mat<f64>),
 }

@@ -57,7 +57,7 @@ pub(super) fn met(
         mean: prediction.mean().to_vec(),
         sd: prediction.sd().to_vec(),
         before: before(&joints, totals),
-        marginals: Marginals::Normal(prediction),
+        marginals: Marginals::Normal(Box::new(prediction)),
         draws: drawn.draws(&joints, &given, draws, seed)?,
     })
 }
