@@ -47,8 +47,8 @@ pub trait Evidence: Sync {
         false
     }
 
-    /// What may be left to gain at an optimum beside which no step is any better, in nats: more than
-    /// nothing where rounding makes values and gradients differ by that.
+    /// What may be left to gain at an optimum beside which no step is any better, in nats: more
+    /// than nothing where rounding makes values and gradients differ by that.
     fn rounding(&self) -> f64 {
         0.0
     }
