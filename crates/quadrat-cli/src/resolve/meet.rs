@@ -1,6 +1,6 @@
 //! Predictions that meet totals: which rows make up each group, and what its total is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quadrat::likelihood::Likelihood;
 
@@ -71,6 +71,7 @@ pub(super) fn totals(
     let mut groups = given.groups;
     let known: HashMap<&[String], usize> = given.keys.iter().map(Vec::as_slice).zip(0..).collect();
     let mut without: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for (at, &row) in rows.iter().enumerate() {
         let key: Vec<String> = own.iter().map(|column| column[row].clone()).collect();
         match known.get(key.as_slice()) {
@@ -80,7 +81,7 @@ pub(super) fn totals(
             }
             None => {
                 let name = key.join(", ");
-                if !without.contains(&name) {
+                if seen.insert(name.clone()) {
                     without.push(name);
                 }
             }
