@@ -1,11 +1,13 @@
 //! Reading off the histogram.
 
 use super::Predict;
+use super::reported::{NO_NUMBER, Reported};
 use crate::error::{FitError, InputError};
 use crate::model::{Observations, Prediction};
 use crate::support::Functionals;
 
-/// The height of the bin, `value / volume`, taken as the function everywhere inside it.
+/// Areal weighting: the height of the bin, `value / (volume * exposure)`, taken as the function
+/// everywhere inside it.
 ///
 /// A support across several bins gets the average of their heights, weighted by overlap;
 /// overlapping bins share. Outside every bin the height of the nearest bin is used. There is no
@@ -18,24 +20,18 @@ pub struct BinHeight {
 
 impl BinHeight {
     /// # Errors
-    /// [`InputError::Unavailable`] when a row is not a single box or point.
+    /// [`InputError::Unavailable`] when a row is not a single box or point, or reports no number.
     pub fn new(table: &Observations) -> Result<Self, InputError> {
         let bins = table.supports().clone();
-        if !bins.all_single() {
+        if !bins.all_single() || bins.has_regions() {
             return Err(InputError::Unavailable {
                 what: "the bin height",
                 remedy: "it needs one box per row; use the posterior for bags of nodes",
             });
         }
-        let gaussian = table.as_gaussian().ok_or(InputError::Unavailable {
-            what: "the bin height",
-            remedy: "it needs values with normal noise",
-        })?;
-        let heights = gaussian
-            .values()
-            .iter()
-            .enumerate()
-            .map(|(row, y)| y / bins.size(row))
+        let reported = Reported::of(table).ok_or(NO_NUMBER)?;
+        let heights = (0..bins.len())
+            .map(|row| reported.rate(row, &bins))
             .collect();
         Ok(Self { bins, heights })
     }

@@ -2,10 +2,13 @@
 
 mod bin_height;
 mod centroid;
+mod constant;
 mod monotone_spline;
+mod reported;
 
 pub use bin_height::BinHeight;
 pub use centroid::Centroid;
+pub use constant::Constant;
 pub use monotone_spline::MonotoneSpline;
 
 use crate::error::FitError;

@@ -1,16 +1,17 @@
 //! A monotone cubic spline through the cumulated counts.
 
 use super::Predict;
+use super::reported::Reported;
 use crate::error::{FitError, InputError};
 use crate::model::{Observations, Prediction};
 use crate::support::Functionals;
 
 const NOT_A_HISTOGRAM: InputError = InputError::Unavailable {
     what: "the monotone spline",
-    remedy: "it needs values with normal noise, none below zero, over boxes of one input that adjoin without gaps; use the posterior for other rows",
+    remedy: "it needs values or counts, none below zero, over boxes of one input that adjoin without gaps; use the posterior for other rows",
 };
 
-/// The derivative of a cubic spline through the cumulated counts, whose slopes are limited so that
+/// The derivative of a cubic spline through the cumulated counts (per exposure), whose slopes are limited so that
 /// it never falls. Demographers ungroup ages in this way (`graduate_mono` of the R package
 /// DemoTools).
 ///
@@ -41,14 +42,14 @@ impl MonotoneSpline {
         let [dim] = bins.dims() else {
             return Err(NOT_A_HISTOGRAM);
         };
-        let values = table.as_gaussian().ok_or(NOT_A_HISTOGRAM)?.values();
+        let reported = Reported::of(table).ok_or(NOT_A_HISTOGRAM)?;
         if !bins.all_single() || bins.has_regions() || bins.is_empty() {
             return Err(NOT_A_HISTOGRAM);
         }
         let mut rows: Vec<(f64, f64, f64)> = (0..bins.len())
             .map(|row| {
                 let (from, to) = bins.extent(row, 0);
-                (from, to, values[row] / bins.size(row) * (to - from))
+                (from, to, reported.rate(row, bins) * (to - from))
             })
             .collect();
         rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -56,7 +57,7 @@ impl MonotoneSpline {
         let adjoin = rows
             .windows(2)
             .all(|w| near(w[0].1, w[1].0, w[0].1 - w[0].0));
-        if !adjoin || rows.iter().any(|&(from, to, y)| to <= from || y < 0.0) {
+        if !adjoin || rows.iter().any(|&(from, to, y)| to <= from || !(y >= 0.0)) {
             return Err(NOT_A_HISTOGRAM);
         }
         let mut ends = vec![rows[0].0];
