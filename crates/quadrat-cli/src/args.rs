@@ -3,6 +3,7 @@
 mod density;
 mod looks;
 mod next;
+mod score;
 mod simulate;
 mod ungroup;
 
@@ -13,6 +14,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub use density::{CorrectWord, Density, IntegrateWord};
 pub use looks::{Aggregation, Looks};
 pub use next::{Next, Price, Tell};
+pub use score::{Score, TruthScale};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 pub use ungroup::Ungroup;
 
@@ -45,6 +47,8 @@ pub enum Command {
     Fit(Fit),
     /// Predict from a saved model at the rows of a table
     Predict(Predict),
+    /// Judge a study on rows it has not seen, beside simple methods
+    Score(Score),
     /// Choose what to measure next, by what it tells and costs
     Next(Next),
     /// Add measured rows to a saved model

@@ -7,7 +7,7 @@ mod reporting;
 
 use std::sync::Arc;
 
-pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict};
+pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict, prediction};
 pub use behind::{WantedRows, behind};
 pub use meet::meet;
 pub use reporting::{
@@ -240,7 +240,8 @@ fn setting_for_library(setting: &Setting) -> LibrarySetting {
     }
 }
 
-fn observations(table: &Observed) -> Result<Observations, InputError> {
+/// A table as the library takes it.
+pub fn observations(table: &Observed) -> Result<Observations, InputError> {
     let (supports, likelihood) = match &table.once {
         Some(once) => once.clone(),
         None => (

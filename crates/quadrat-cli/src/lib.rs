@@ -66,6 +66,7 @@ pub fn main() -> ExitCode {
         args::Command::Run(args) => commands::run::run(args),
         args::Command::Fit(args) => commands::fit::run(args),
         args::Command::Predict(args) => commands::predict::run(args),
+        args::Command::Score(args) => commands::score::run(args),
         args::Command::Next(args) => commands::next::run(args),
         args::Command::Tell(args) => commands::tell::run(args),
         args::Command::Density(args) => commands::density::run(args),

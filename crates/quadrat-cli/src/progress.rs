@@ -51,7 +51,7 @@ impl Bar {
             ProgressDrawTarget::stderr()
         };
         let bar = ProgressBar::with_draw_target(None, target);
-        let template = "{spinner} {msg} {wide_bar} {pos}/{len} {elapsed}";
+        let template = "{spinner} {prefix}{msg} {wide_bar} {pos}/{len} {elapsed}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
@@ -68,6 +68,11 @@ impl Bar {
     /// Says what comes next.
     pub fn say(&self, message: &'static str) {
         self.bar.set_message(message);
+    }
+
+    /// Says which of several fits comes next.
+    pub fn fold(&self, fold: usize, folds: usize) {
+        self.bar.set_prefix(format!("fold {fold} of {folds}: "));
     }
 
     /// Removes the bar.

@@ -11,7 +11,7 @@ mod marks;
 mod surface;
 mod violin;
 
-pub use calibration::{CalibrationFigure, Coverage, LeftOut};
+pub use calibration::{CalibrationFigure, Compared, Coverage, LeftOut};
 pub use correlation::{Correlated, CorrelationFigure};
 pub use curve::{CurveFigure, Limit, Observed, Panel, Places, Predicted, Reference};
 pub use forest::{ForestFigure, ForestRow};

@@ -19,10 +19,10 @@ mod vega;
 
 pub use error::{MapError, MarkError, PlotError};
 pub use figure::{
-    Area, Axis, CalibrationFigure, Colours, Correlated, CorrelationFigure, Coverage, CurveFigure,
-    Figure, ForestFigure, ForestRow, Heading, LeftOut, Limit, MapFigure, MapPanel, MapPrediction,
-    MapRegion, MapRow, Marks, Observed, Panel, Pixel, Places, Predicted, Reference, Ring, Side,
-    Spacing, Support, SurfaceFigure, Violin, ViolinFigure,
+    Area, Axis, CalibrationFigure, Colours, Compared, Correlated, CorrelationFigure, Coverage,
+    CurveFigure, Figure, ForestFigure, ForestRow, Heading, LeftOut, Limit, MapFigure, MapPanel,
+    MapPrediction, MapRegion, MapRow, Marks, Observed, Panel, Pixel, Places, Predicted, Reference,
+    Ring, Side, Spacing, Support, SurfaceFigure, Violin, ViolinFigure,
 };
 pub use page::html;
 pub use paint::{png, svg};

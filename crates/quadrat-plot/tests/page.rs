@@ -5,10 +5,10 @@ mod common;
 
 use common::{EVIL, islands, line};
 use quadrat_plot::{
-    Area, Axis, CalibrationFigure, Cell, Correlated, CorrelationFigure, Coverage, CurveFigure,
-    Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut, Limit, MapFigure,
-    MapPrediction, MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report, SurfaceFigure,
-    TablePreview, Violin, ViolinFigure, html, png, svg,
+    Area, Axis, CalibrationFigure, Cell, Compared, Correlated, CorrelationFigure, Coverage,
+    CurveFigure, Evidence, Fact, Figure, ForestFigure, ForestRow, Heading, HyperRow, LeftOut,
+    Limit, MapFigure, MapPrediction, MapRegion, MapRow, Observed, Panel, Pixel, Predicted, Report,
+    SurfaceFigure, TablePreview, Violin, ViolinFigure, html, png, svg,
 };
 
 fn limit(words: &str) -> Limit {
@@ -113,7 +113,7 @@ fn figures(words: &str) -> Vec<Figure> {
                 lower: 0.5,
                 upper: 3.0,
             }],
-            fitted: true,
+            compared: Compared::Fitted,
             ..CalibrationFigure::default()
         }),
         Figure::Correlation(CorrelationFigure {

@@ -1,7 +1,7 @@
 //! Gaussian-process inference for data that were only seen through bins, areas,
 //! bags, intervals, ranks, caps or samples.
 //!
-//! Every arrow points down: `acquire` -> `model`, `baseline`, `simulate`, `density`,
+//! Every arrow points down: `acquire`, `validation` -> `model`, `baseline`, `simulate`, `density`,
 //! `ungroup` ->
 //! `posterior` -> `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`,
 //! `link`, `privacy` -> `parameter`, `optimise`, `quadrature`, `score` ->
@@ -33,3 +33,4 @@ pub mod simulate;
 pub mod special;
 pub mod support;
 pub mod ungroup;
+pub mod validation;

@@ -9,6 +9,7 @@ pub mod next;
 pub mod noise;
 pub mod predict;
 pub mod run;
+pub mod score;
 pub mod simulate;
 pub mod tell;
 pub mod ungroup;

@@ -1,8 +1,10 @@
 //! What a posterior says at places: marginals, probabilities and joint draws.
 
+use std::ops::Range;
+
 use anyhow::{Context, Result};
 use quadrat::likelihood::Likelihood;
-use quadrat::model::Limits;
+use quadrat::model::{Limits, Prediction, Scale as LibraryScale};
 use quadrat::support::Functionals;
 
 use super::{Finer, Posterior, library_scale, reporting, reports_probabilities};
@@ -126,21 +128,7 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
     while start < places.len() {
         let end = places.len().min(start + CHUNK);
         let at = functionals(places, start..end)?;
-        let asked = match &places.output {
-            Some(output) => &posterior.at_output(&at, output)?,
-            None => &at,
-        };
-        let mut prediction = match &places.amounts {
-            None => posterior.predict_as(asked, scale, table)?,
-            Some(Amounts::Exposure(all)) => {
-                let exposure = all[start..end].to_vec();
-                posterior.predict_at_exposure(asked, scale, table, exposure)?
-            }
-            Some(Amounts::Trials(all)) => {
-                let trials = all[start..end].iter().map(|n| *n as u64).collect();
-                posterior.predict_trials(asked, table, trials)?
-            }
-        };
+        let mut prediction = placed(posterior, places, (&at, start..end), (scale, table))?;
         if non_negative {
             answer.uncut.extend_from_slice(prediction.mean());
             prediction = prediction.non_negative();
@@ -187,6 +175,49 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
     }
     guard::numbers(places, &answer)?;
     Ok(answer)
+}
+
+/// The distributions of some rows of places, with what is wanted of them.
+pub fn prediction(
+    posterior: &Posterior,
+    places: &Places,
+    rows: Range<usize>,
+    wanted: &Wanted,
+) -> Result<Prediction> {
+    let at = functionals(places, rows.clone())?;
+    let scale = (library_scale(wanted.scale), wanted.table);
+    let told = placed(posterior, places, (&at, rows), scale)?;
+    let told = match wanted.non_negative {
+        true => told.non_negative(),
+        false => told,
+    };
+    Ok(match wanted.limits {
+        Some(limits) => told.reported(limits),
+        None => told,
+    })
+}
+
+/// The distributions of rows of places at their exposures or among their trials.
+fn placed(
+    posterior: &Posterior,
+    places: &Places,
+    (at, rows): (&Functionals, Range<usize>),
+    (scale, table): (LibraryScale, Option<usize>),
+) -> Result<Prediction> {
+    let asked = match &places.output {
+        Some(output) => &posterior.at_output(at, output)?,
+        None => at,
+    };
+    Ok(match &places.amounts {
+        None => posterior.predict_as(asked, scale, table)?,
+        Some(Amounts::Exposure(all)) => {
+            posterior.predict_at_exposure(asked, scale, table, all[rows].to_vec())?
+        }
+        Some(Amounts::Trials(all)) => {
+            let trials = all[rows].iter().map(|n| *n as u64).collect();
+            posterior.predict_trials(asked, table, trials)?
+        }
+    })
 }
 
 /// Adds the rows of a chunk that begins at `start`.

@@ -1,6 +1,6 @@
 //! How the left-out rows were predicted.
 
-use quadrat_plot::{Axis, CalibrationFigure, Coverage, Heading, LeftOut};
+use quadrat_plot::{Axis, CalibrationFigure, Compared, Coverage, Heading, LeftOut};
 
 use crate::outcome::Outcome;
 
@@ -62,7 +62,7 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
             })
             .collect(),
         level: 0.95,
-        fitted: false,
+        compared: Compared::LeftOut,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Observed rows that are bags beside what the fit says of them.
 
 use anyhow::Result;
-use quadrat_plot::{Axis, CalibrationFigure, Coverage, Figure, Heading, LeftOut};
+use quadrat_plot::{Axis, CalibrationFigure, Compared, Coverage, Figure, Heading, LeftOut};
 
 use super::quantity;
 use crate::fitted::{self, Fitted, LEVELS};
@@ -75,6 +75,6 @@ fn figure(outcome: &Outcome, table: &Observed, rows: &[Fitted]) -> CalibrationFi
         pit: Vec::new(),
         rows: rows.iter().map(shown).collect(),
         level: 0.95,
-        fitted: true,
+        compared: Compared::Fitted,
     }
 }

@@ -65,6 +65,7 @@ use ranks::ranked;
 pub use ranks::{OBSERVED, one_count};
 use read::observed;
 pub use read::{read_places, shapes};
+pub use reports::soften;
 use rows::{open_rows, too_many_rows};
 pub use scales::SUMMED;
 use scales::behind_a_link;
@@ -77,7 +78,7 @@ pub const DENSE_ROWS: usize = 20_000;
 const TOO_NARROW: &str = "constraints make intervals too narrow: on histograms, 95 % intervals held about three quarters of the truth; `non_negative = \"truncate\"` held more than 90 %";
 
 /// A study whose tables were read and agree with it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Resolved {
     /// The study.
     pub study: Study,
@@ -98,7 +99,7 @@ pub struct Resolved {
 }
 
 /// One prediction to make.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Asked {
     /// Its name.
     pub name: String,
@@ -390,7 +391,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         let spare = keep_dims(&mut table.places, &dims);
         table.spare.extend(spare);
     }
-    reports::soften(&mut tables);
+    soften(&mut tables);
     let mut said = HashSet::new();
     warnings.retain(|warning| said.insert(warning.clone()));
     Ok(Resolved {

@@ -13,7 +13,7 @@ use crate::study::likelihood::Likelihood;
 use crate::table::Table;
 
 /// One table of observations.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Observed {
     /// The table, for finding rows again.
     pub table: Arc<Table>,

@@ -44,7 +44,7 @@ pub use sparse::Inducing;
 pub use varying::Vary;
 
 /// A whole study, correct as far as the text alone can tell.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Study {
     /// The text, for problems found later.
     pub source: Source,
@@ -71,7 +71,7 @@ pub struct Study {
 }
 
 /// The prior of the latent function.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Latent {
     /// The kernel expression, already parsed once.
     pub kernel: Spanned<String>,

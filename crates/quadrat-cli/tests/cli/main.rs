@@ -47,6 +47,8 @@ mod predict_flags;
 mod presets;
 mod redundant;
 mod regions;
+mod score;
+mod score_refused;
 mod several;
 mod simulate;
 mod sparse_choices;

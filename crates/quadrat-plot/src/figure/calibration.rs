@@ -5,8 +5,21 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, Heading};
 use crate::format::{count, percent};
 
-/// Each row was predicted and compared with what was seen: from the others, or by the fit that used
-/// it.
+/// How rows that predictions are compared with stand to the fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compared {
+    /// Each was predicted from the others.
+    #[default]
+    LeftOut,
+    /// They were fitted: how well is no test.
+    Fitted,
+    /// They are true values that the fit never had.
+    Truth,
+}
+
+/// Each row was predicted and compared with what was seen: from the others, by the fit that used
+/// it, or with what is true.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CalibrationFigure {
@@ -22,8 +35,8 @@ pub struct CalibrationFigure {
     pub rows: Vec<LeftOut>,
     /// Level of the intervals in `rows`.
     pub level: f64,
-    /// Whether the rows were not left out: how well they were fitted, which is no test.
-    pub fitted: bool,
+    /// How the rows stand to the fit.
+    pub compared: Compared,
 }
 
 /// How often intervals of one level held the row that was left out.
@@ -52,10 +65,9 @@ impl Coverage {
 impl CalibrationFigure {
     /// The words at the axis of the predictions.
     pub(crate) fn predicted_words(&self) -> &'static str {
-        if self.fitted {
-            "predicted"
-        } else {
-            "predicted from the other rows"
+        match self.compared {
+            Compared::LeftOut => "predicted from the other rows",
+            Compared::Fitted | Compared::Truth => "predicted",
         }
     }
 }
@@ -87,20 +99,26 @@ impl CalibrationFigure {
             .iter()
             .filter(|c| c.total > 0)
             .max_by(|a, b| a.nominal.total_cmp(&b.nominal));
-        match widest {
-            None if self.fitted => "No row could be predicted.".to_owned(),
-            None => "No row could be left out and predicted.".to_owned(),
-            Some(c) if self.fitted => format!(
+        let nothing = |what: &str| format!("No {what} could be predicted.");
+        match (widest, self.compared) {
+            (None, Compared::Fitted) => nothing("row"),
+            (None, Compared::Truth) => nothing("true value"),
+            (None, Compared::LeftOut) => "No row could be left out and predicted.".to_owned(),
+            (Some(c), Compared::Fitted) => format!(
                 "{} intervals hold {} of {} rows; all were fitted, so this is no test.",
                 percent(c.nominal),
                 count(c.held),
                 count(c.total),
             ),
-            Some(c) => format!(
-                "{} intervals held {} of {} left-out rows (about {} expected).",
+            (Some(c), compared) => format!(
+                "{} intervals held {} of {} {} (about {} expected).",
                 percent(c.nominal),
                 count(c.held),
                 count(c.total),
+                match compared {
+                    Compared::Truth => "true values",
+                    _ => "left-out rows",
+                },
                 crate::format::number((c.nominal * c.total as f64 * 10.0).round() / 10.0),
             ),
         }

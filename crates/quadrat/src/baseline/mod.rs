@@ -5,11 +5,13 @@ mod centroid;
 mod constant;
 mod monotone_spline;
 mod reported;
+mod reported_as;
 
 pub use bin_height::BinHeight;
 pub use centroid::Centroid;
 pub use constant::Constant;
 pub use monotone_spline::MonotoneSpline;
+pub use reported_as::reported_as;
 
 use crate::error::FitError;
 use crate::model::{Posterior, Prediction, Scale};

@@ -1,17 +1,21 @@
-//! At which exposures, or among how many trials, new rows are predicted.
+//! At which exposures, among how many trials, or with which known noise new rows are predicted.
 
+use super::mixture::NOISE_OF_ROWS;
+use super::predictive::What;
 use crate::error::InputError;
-use crate::likelihood::Likelihood;
+use crate::likelihood::{Likelihood, Noise};
 use crate::problem::scale::Scale;
 
 /// Larger exposures are refused: squares of expected counts would not fit.
 const MOST_EXPOSURE: f64 = 1e100;
 
-/// Exposures and trials of every row; empty: one.
+/// Exposures and trials of every row; empty: one. Known parts of the noise variance of every row;
+/// empty: that of the table, where it is one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Amounts {
     pub exposure: Vec<f64>,
     pub trials: Vec<u64>,
+    pub variance: Vec<f64>,
 }
 
 impl Amounts {
@@ -49,6 +53,18 @@ impl Amounts {
             });
         }
         Ok(())
+    }
+
+    /// The known part of the noise variance of new observations: one for each row, or one in all.
+    pub fn known_noise(&self, likelihood: &Likelihood, what: What) -> Result<Vec<f64>, InputError> {
+        if !self.variance.is_empty() {
+            return Ok(self.variance.clone());
+        }
+        let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
+        match what == What::Observation && known.iter().any(|v| *v != known[0]) {
+            true => Err(NOISE_OF_ROWS),
+            false => Ok(vec![known[0]]),
+        }
     }
 
     /// Refuses exposures of what is no count, and trials of what is no success among them.

@@ -14,7 +14,7 @@ use super::summary::{FitSummary, LeaveOneOut};
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
 use crate::kernel::{Kernel, Kind, Role};
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::Likelihood;
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
@@ -192,56 +192,7 @@ impl Posterior {
         self.predict_seen(at, scale, table, Amounts::default())
     }
 
-    /// Marginal predictions of counts at an exposure of every row, or of the means of such counts:
-    /// of a rate per person the count among so many.
-    ///
-    /// # Arguments
-    /// * `at`, `scale`, `table` - as for [`Self::predict_as`]; not [`Scale::Latent`], which knows
-    ///   no exposure
-    /// * `exposure` - above zero, shape `[m]`
-    ///
-    /// # Errors
-    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`];
-    /// [`InputError::Unavailable`] where no counts are reported.
-    pub fn predict_at_exposure(
-        &self,
-        at: &Functionals,
-        scale: Scale,
-        table: Option<usize>,
-        exposure: Vec<f64>,
-    ) -> Result<Prediction, FitError> {
-        let amounts = Amounts {
-            exposure,
-            trials: Vec::new(),
-        };
-        amounts.check(at.len(), scale)?;
-        self.predict_seen(at, scale, table, amounts)
-    }
-
-    /// Marginal predictions of the successes among so many new trials of every row.
-    ///
-    /// # Arguments
-    /// * `at`, `table` - as for [`Self::predict_as`]
-    /// * `trials` - from 1 on, shape `[m]`
-    ///
-    /// # Errors
-    /// As [`Self::predict_as`]; [`InputError::Shape`], [`InputError::Range`];
-    /// [`InputError::Unavailable`] where no successes among trials are reported.
-    pub fn predict_trials(
-        &self,
-        at: &Functionals,
-        table: Option<usize>,
-        trials: Vec<u64>,
-    ) -> Result<Prediction, FitError> {
-        let amounts = Amounts {
-            exposure: Vec::new(),
-            trials,
-        };
-        amounts.check(at.len(), Scale::Observation)?;
-        self.predict_seen(at, Scale::Observation, table, amounts)
-    }
-
-    fn predict_seen(
+    pub(super) fn predict_seen(
         &self,
         at: &Functionals,
         scale: Scale,
@@ -283,19 +234,23 @@ impl Posterior {
         let sites = self.problem.method().is_some();
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
-            Scale::Observation => self
-                .components
-                .iter()
-                .map(|c| self.problem.tables().new_row_noise(&c.theta, table))
-                .collect::<Option<_>>()
-                .ok_or(NOISE_OF_ROWS)?,
+            Scale::Observation => {
+                let tables = self.problem.tables();
+                let one = |c: &Component| match amounts.variance.is_empty() {
+                    true => tables.new_row_noise(&c.theta, table),
+                    false => Some(tables.learned_noise(&c.theta, table)),
+                };
+                let all: Option<_> = self.components.iter().map(one).collect();
+                all.ok_or(NOISE_OF_ROWS)?
+            }
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
         };
         let weights = self.weights();
         let mut nodes = self.latent_marginals(&at)?;
+        let known = |row: usize| amounts.variance.get(row).filter(|_| !sites);
         for (node, noise) in nodes.iter_mut().zip(&noise) {
-            let all = node.variance.iter_mut();
-            all.for_each(|v| *v = not_negative(*v) + noise);
+            let all = node.variance.iter_mut().enumerate();
+            all.for_each(|(row, v)| *v = not_negative(*v) + noise + known(row).unwrap_or(&0.0));
         }
         let latent = together(weights, nodes);
         let what = match scale {
@@ -303,10 +258,7 @@ impl Posterior {
             Scale::Response if !likelihood.is_linear() => What::Mean,
             _ => return Ok(latent),
         };
-        let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
-        if what == What::Observation && known.iter().any(|v| *v != known[0]) {
-            return Err(NOISE_OF_ROWS.into());
-        }
+        let known = amounts.known_noise(likelihood, what)?;
         let second = self.problem.seconds().of(likelihood);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
@@ -320,7 +272,7 @@ impl Posterior {
             | Likelihood::Interval(_)
             | Likelihood::Censored(_)
             | Likelihood::Truncated(_) => {
-                latent.with_varying_noise(VaryingNoise::new(g, link, known[0]))
+                latent.with_varying_noise(VaryingNoise::new(g, link, known))
             }
             _ => latent.through(predictive.with_spread(g, link)),
         })

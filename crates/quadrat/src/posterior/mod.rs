@@ -6,7 +6,7 @@
 //! | predictions of the function | `marginals`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
-//! | exposures and trials of new rows | `amounts` |
+//! | exposures, trials and noise of new rows | `amounts`, `new_rows` |
 //! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
@@ -35,6 +35,7 @@ pub(crate) mod marginals;
 pub(crate) mod meet;
 pub(crate) mod misfit;
 pub(crate) mod mixture;
+mod new_rows;
 pub(crate) mod parts;
 pub(crate) mod prediction;
 pub(crate) mod predictive;

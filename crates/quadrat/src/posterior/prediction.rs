@@ -115,11 +115,10 @@ impl Prediction {
         self
     }
 
-    /// The same with normal noise added, one variance for every node.
+    /// The same with normal noise added, one variance for every node, of each row or of all.
     fn with_noise(mut self, noise: &[f64]) -> Self {
-        let nodes = self.weights.len();
-        for (at, sd) in self.sds.iter_mut().enumerate() {
-            *sd = (*sd * *sd + noise[at % nodes]).sqrt();
+        for (sd, noise) in self.sds.iter_mut().zip(noise.iter().cycle()) {
+            *sd = (*sd * *sd + noise).sqrt();
         }
         self.with_moments_of_rows()
     }
@@ -222,13 +221,18 @@ impl Prediction {
         self.reported_values(self.value_quantile(p))
     }
 
+    /// Whether every row is one normal distribution, before limits of an instrument.
+    pub(crate) fn is_normal(&self) -> bool {
+        let is_plain = self.predictive.is_none() && !self.is_truncated;
+        is_plain && self.weights.len() == 1 && self.noise.is_none()
+    }
+
     fn value_quantile(&self, p: f64) -> Vec<f64> {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
         let z = normal_quantile(p);
-        let is_plain = self.predictive.is_none() && !self.is_truncated;
-        if is_plain && self.weights.len() == 1 && self.noise.is_none() {
+        if self.is_normal() {
             let components = self.means.iter().zip(&self.sds);
             return components.map(|(m, s)| m + s * z).collect();
         }

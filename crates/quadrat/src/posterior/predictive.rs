@@ -157,14 +157,17 @@ impl Predictive {
     }
 
     /// Noise variance at every node of the hyperparameters, where an observation is the latent
-    /// value plus normal noise.
+    /// value plus normal noise: of every row in turn, or of all rows where it is the same.
     pub fn normal_noise(&self) -> Option<Vec<f64>> {
-        let one = |node: usize| match self.seen(0, node, None, 0.0) {
+        let one = |row: usize, node: usize| match self.seen(row, node, None, 0.0) {
             Distribution::Normal(normal) if normal.mean == 0.0 => Some(normal.sd * normal.sd),
             _ => None,
         };
+        let nodes = self.own.len();
+        let rows = 0..self.amounts.variance.len().max(1);
+        let all = rows.flat_map(|row| (0..nodes).map(move |node| (row, node)));
         (self.what == What::Observation && self.spread.is_none())
-            .then(|| (0..self.own.len()).map(one).collect())
+            .then(|| all.map(|(row, node)| one(row, node)).collect())
             .flatten()
     }
 
@@ -177,10 +180,11 @@ impl Predictive {
         let own = &self.own[node];
         let local = self.likelihood.local();
         let usual = self.circumstances.trials;
+        let own_noise = self.amounts.variance.get(row);
         let circumstances = Circumstances {
             exposure: self.exposure(row),
             trials: self.amounts.trials.get(row).copied().unwrap_or(usual),
-            ..self.circumstances
+            variance: *own_noise.unwrap_or(&self.circumstances.variance),
         };
         match spread {
             None => local.observation(own, &circumstances, f),
@@ -325,6 +329,15 @@ impl Predictive {
             Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
         );
         is_one && !self.is_mean()
+    }
+
+    /// Whether new observations are whole numbers.
+    pub fn is_discrete(&self) -> bool {
+        let answers = matches!(
+            *self.likelihood,
+            Likelihood::Binomial(_) | Likelihood::Bernoulli(_) | Likelihood::Ordinal(_)
+        );
+        self.is_count() || answers && !self.is_mean()
     }
 
     /// Whether means of observations are asked for.

@@ -1,8 +1,30 @@
 //! Probabilities of what a prediction may turn out to be: above a limit, or each of some ranks.
 
 use super::prediction::Prediction;
+use super::predictive::Predictive;
 
 impl Prediction {
+    /// Whether every row is one number, without any uncertainty, as simple methods tell it.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.predictive.is_none() && self.sd.iter().all(|sd| *sd == 0.0)
+    }
+
+    /// Whether whole numbers are predicted: counts, successes, answers or ranks.
+    #[must_use]
+    pub fn is_discrete(&self) -> bool {
+        self.predictive
+            .as_ref()
+            .is_some_and(Predictive::is_discrete)
+    }
+
+    /// Mean and standard deviation of every row, where each is one normal distribution.
+    #[must_use]
+    pub fn normal_moments(&self) -> Option<Vec<(f64, f64)>> {
+        let moments = || self.mean.iter().copied().zip(self.sd.iter().copied());
+        (self.is_normal() && self.limits.is_none()).then(|| moments().collect())
+    }
+
     /// The probability that the predicted quantity exceeds a limit,
     ///
     /// $$ P(Y_i > t) = 1 - \sum_k w_k F_{ik}(t) $$

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::amounts::Amounts;
 use super::component::Component;
-use super::mixture::{NOISE_OF_ROWS, Posterior};
+use super::mixture::Posterior;
 use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
 use super::row_sums::Nodes;
@@ -18,7 +18,6 @@ use super::within::{Holding, holding};
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::{OtherSums, Seen, Total, total};
 use crate::inference::sparse::{Bags, sampled_total};
-use crate::likelihood::Noise;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot};
 use crate::link::Link;
@@ -67,10 +66,7 @@ impl Posterior {
             }
             .into());
         }
-        let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
-        if what == What::Observation && known.iter().any(|v| *v != known[0]) {
-            return Err(NOISE_OF_ROWS.into());
-        }
+        let known = amounts.known_noise(likelihood, what)?;
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         let mut predictive = Predictive::new(likelihood, own, what, known[0]).with_amounts(amounts);

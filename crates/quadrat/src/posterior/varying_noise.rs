@@ -19,14 +19,15 @@ const STEPS: i64 = 10;
 pub(crate) struct VaryingNoise {
     g: Box<Prediction>,
     link: Link,
-    known: f64,
+    /// Of each row, or one of all.
+    known: Vec<f64>,
     /// Of every node, that of every abscissa; sums to one.
     weights: Vec<f64>,
 }
 
 impl VaryingNoise {
     /// `g` has the nodes of the values that the noise is added to, and its rows.
-    pub fn new(g: Prediction, link: Link, known: f64) -> Self {
+    pub fn new(g: Prediction, link: Link, known: Vec<f64>) -> Self {
         let shares: Vec<f64> = abscissae().map(normal_pdf).collect();
         let total: f64 = shares.iter().sum();
         let weights = g
@@ -45,10 +46,11 @@ impl VaryingNoise {
     /// The values of a row with the noise added.
     pub fn added_to<'a>(&'a self, values: &Mixture<'_>, row: usize) -> Mixture<'a> {
         let g = self.g.row(row);
+        let known = self.known[row.min(self.known.len() - 1)];
         let (mut means, mut sds) = (Vec::new(), Vec::new());
         for ((_, mean, sd), (_, centre, spread)) in values.components().zip(g.components()) {
             for z in abscissae() {
-                let noise = self.known + scale(self.link, centre + z * spread);
+                let noise = known + scale(self.link, centre + z * spread);
                 means.push(mean);
                 sds.push((sd * sd + noise).sqrt());
             }
@@ -82,7 +84,7 @@ mod tests {
             (vec![0.2, -2.0], vec![0.1, 0.4]),
         ];
         let g = Prediction::from_moments(weights(), &g);
-        let noise = VaryingNoise::new(g, Link::Exp, 0.125);
+        let noise = VaryingNoise::new(g, Link::Exp, vec![0.125]);
         Prediction::from_moments(weights(), &values).with_varying_noise(noise)
     }
 

@@ -106,9 +106,16 @@ impl Tables {
     pub fn new_row_noise(&self, theta: &[f64], table: usize) -> Option<f64> {
         let noise = self.likelihoods[table].noise()?;
         let known = noise.known().unwrap_or(&[0.0]);
-        let learned = self.own[table].first().filter(|_| noise.is_learned());
         let is_one = known.iter().all(|v| *v == known[0]);
-        is_one.then(|| known[0] + learned.map_or(0.0, |&i| theta[i]))
+        is_one.then(|| known[0] + self.learned_noise(theta, table))
+    }
+
+    /// The learned part of that variance; zero where none is learned.
+    pub fn learned_noise(&self, theta: &[f64], table: usize) -> f64 {
+        let noise = self.likelihoods[table].noise();
+        let is_learned = noise.is_some_and(Noise::is_learned);
+        let learned = self.own[table].first().filter(|_| is_learned);
+        learned.map_or(0.0, |&i| theta[i])
     }
 
     /// The tables of an output, in order.

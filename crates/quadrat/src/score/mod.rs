@@ -6,12 +6,14 @@
 //! Source: Gneiting and Raftery (2007), "Strictly proper scoring rules, prediction, and
 //! estimation", Journal of the American Statistical Association 102, 359-378.
 
+mod binomial_test;
 mod crps;
 mod interval;
 mod log;
 mod pit;
 mod signed_rank;
 
+pub use binomial_test::binomial_test;
 pub use crps::{crps_normal, crps_sample};
 pub use interval::{coverage, interval_score};
 pub use log::log_score_normal;

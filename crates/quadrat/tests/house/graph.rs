@@ -15,7 +15,7 @@ pub const FLOORS: &[&[&str]] = &[
     &["problem"],
     &["posterior"],
     &["model", "baseline", "simulate", "density", "ungroup"],
-    &["acquire"],
+    &["acquire", "validation"],
 ];
 
 /// For every file those that it imports.

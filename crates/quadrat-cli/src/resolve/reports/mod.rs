@@ -127,7 +127,7 @@ fn noise(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -> Optio
 
 /// Chooses how soft the signs are whose study does not say: by the size of what other tables
 /// report.
-pub(super) fn soften(tables: &mut [Observed]) {
+pub fn soften(tables: &mut [Observed]) {
     let largest = tables
         .iter()
         .flat_map(|table| (0..table.places.len()).filter_map(|row| table.range(row)))

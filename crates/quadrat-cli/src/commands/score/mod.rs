@@ -1,0 +1,144 @@
+//! `quadrat score`: a study judged by rows that it has not seen, or by true values, beside simple
+//! methods.
+
+mod cross;
+mod figure;
+mod judged;
+mod methods;
+mod said;
+mod scored;
+mod truth;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::{print, replacing, running, spare_inputs};
+use crate::args::{Saying, Score};
+use crate::diagnostic::{Paint, Problem, Problems};
+use crate::numbers::count;
+use crate::output::{Staged, writable};
+use crate::progress::Bar;
+use crate::resolve::{Resolved, resolve};
+use crate::study;
+use cross::Cross;
+use judged::Judged;
+use scored::Scored;
+use truth::Truth;
+
+/// Runs the command.
+pub fn run(args: &Score) -> Result<()> {
+    let simple = methods::named(&args.against)?;
+    let mut study = study::open(&args.study, &args.study)?;
+    let of = scored::which(&study, args.table.as_deref())?;
+    let title = study.title.clone();
+    let saying = Saying {
+        json: args.json,
+        quiet: args.quiet,
+        threads: args.threads,
+    };
+    let bar = Bar::new(args.quiet);
+    let how = running(&saying, &bar)?;
+    let simple = (simple.0.as_slice(), simple.1);
+    let (judged, words) = match &args.truth {
+        Some(path) => {
+            let truth = Truth::new(study, path, of, args)?;
+            spare(args, &truth.resolved)?;
+            let words = truth.words();
+            (truth.judged(simple, &how)?, words)
+        }
+        None => {
+            // What is predicted elsewhere tells nothing of held-out rows.
+            study.predict.clear();
+            let resolved = resolve(study)?;
+            spare(args, &resolved)?;
+            let scored = Scored::new(&resolved, of)?;
+            let folds = scored.folds(&resolved, args)?;
+            let words = held_out(&resolved, &scored, &folds, args);
+            let cross = Cross::new(&resolved, &scored, &folds)?;
+            (cross.judged(simple, &how, &bar)?, words)
+        }
+    };
+    let mut staged = Staged::new();
+    if let Some(output) = &args.output {
+        staged.bytes(output, &said::csv(&judged)?)?;
+    }
+    if let Some(output) = &args.predictions {
+        staged.bytes(output, &said::predictions(&judged)?)?;
+    }
+    if let Some(plot) = &args.plot {
+        staged.bytes(plot, &figure::figure(plot, &title, &judged)?)?;
+    }
+    let written = staged.finish()?;
+    bar.finish();
+    told(args, &judged, (&title, &words), &written)
+}
+
+fn told(
+    args: &Score,
+    judged: &Judged,
+    (title, words): (&str, &str),
+    written: &[PathBuf],
+) -> Result<()> {
+    if args.json {
+        return print(&said::json(judged, title, words)?);
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    let mut text = said::summary(judged, title, words, paint);
+    for path in written {
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    print(&text)
+}
+
+/// How rows were held out, for people.
+fn held_out(
+    resolved: &Resolved,
+    scored: &Scored,
+    folds: &quadrat::validation::Folds,
+    args: &Score,
+) -> String {
+    let table = resolved.study.observe[scored.of].shown_name();
+    let how = match args.by.as_str() {
+        "rows" => format!("at random (seed {})", args.seed),
+        "block" => "in blocks that lie together".to_owned(),
+        column => format!("by `{column}` (seed {})", args.seed),
+    };
+    let rows = count(scored.rows.len(), "row");
+    let others = match resolved.study.observe.len() {
+        1 => "",
+        _ => "; other tables are always seen",
+    };
+    format!(
+        "{rows} of `{table}`, each predicted by fits that have not seen it: {} folds, {how}{others}",
+        folds.count()
+    )
+}
+
+/// Checks the files that will be written, before anything is computed for them.
+fn spare(args: &Score, resolved: &Resolved) -> Result<(), Problems> {
+    let all = [&args.output, &args.predictions, &args.plot];
+    let outputs: Vec<PathBuf> = all.into_iter().flatten().cloned().collect();
+    spare_inputs(resolved, &args.study, &outputs)?;
+    let truth: Vec<&std::path::Path> = args.truth.iter().map(PathBuf::as_path).collect();
+    let mut problems = Problems::default();
+    for output in replacing(&truth, &outputs) {
+        let message = format!(
+            "the output `{}` would replace the true values",
+            output.display()
+        );
+        problems.push(Problem::new(message).remedy("choose another name for the file"));
+    }
+    for (at, output) in outputs.iter().enumerate() {
+        if outputs[..at].contains(output) {
+            let message = format!("`{}` would be written twice", output.display());
+            problems.push(Problem::new(message).remedy("give each output a name of its own"));
+        }
+    }
+    problems.or(())?;
+    writable(&outputs)
+}
