@@ -115,7 +115,8 @@ impl DensityStudy {
 
     /// Where a function is needed.
     pub fn refused(&self) -> Problems {
-        let message = "this is the study of a density, which has no measurements to choose";
+        let message =
+            "this is the study of a density, and this command is for the study of a function";
         Problem::new(message)
             .at(self.place.clone())
             .remedy("`quadrat run` estimates it, and `quadrat fit` saves its model")

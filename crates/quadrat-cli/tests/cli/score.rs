@@ -135,23 +135,37 @@ fn totals_do_not_betray_counts_that_are_held_out() {
     assert_eq!(of(27), of(3));
 }
 
-/// Noise that is said to be a quarter of what it is: intervals hold too few, and that is told.
+/// Noise that is said to be a tenth of what it is: intervals hold too few, and that is told.
 #[test]
 fn a_planted_miscalibration_is_found() {
-    let rows = table(&wave(60));
+    // Sums of twelve uniform numbers less six: nearly normal, with variance one.
+    let mut state = 7_u64;
+    let mut uniform = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut noisy = wave(80);
+    for (x, y) in &mut noisy {
+        let sum: f64 = (0..12).map(|_| uniform()).sum();
+        *y = 3.0 * (*x / 8.0).sin() + sum - 6.0;
+    }
+    let rows = table(&noisy);
+    let known = "[hyperparameters]\n\"se.lengthscale.x\" = { value = 10, fixed = true }\n\"se.variance\" = { value = 5, fixed = true }\n";
     let coverage = |variance: &str| {
         let study = points(&format!(
             "gaussian = {{ value = \"y\", variance = {variance} }}"
         ));
-        let (folder, said) = run(&study, &rows, &["--against", "constant"]);
+        let (folder, said) = run(&(study + known), &rows, &["--against", "constant"]);
         let all = scores(&folder.path().join("o.csv"));
-        (all[&("quadrat".to_owned(), "coverage_95".to_owned())], said)
+        let key = ("quadrat".to_owned(), "coverage_95".to_owned());
+        (all[&key], said)
     };
-    // The noise has mean square 0.246.
-    let (right, said) = coverage("0.25");
+    let (right, said) = coverage("1");
     assert!(right[2].unwrap() > 0.01, "{right:?}");
     assert!(said.contains("as they should"), "{said}");
-    let (wrong, said) = coverage("0.02");
+    let (wrong, said) = coverage("0.1");
     assert!(
         wrong[2].unwrap() < 1e-6 && wrong[0].unwrap() < 0.8,
         "{wrong:?}"

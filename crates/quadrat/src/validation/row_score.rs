@@ -10,8 +10,8 @@ use crate::score::{crps_normal, crps_sample, interval_score, randomised_pit};
 /// Levels of the intervals whose coverage is told.
 pub const LEVELS: [f64; 5] = [0.5, 0.7, 0.8, 0.9, 0.95];
 
-/// The level of the interval that is scored: the widest.
-const SCORED: usize = LEVELS.len() - 1;
+/// The level of the interval that is scored.
+const SCORED: f64 = 0.95;
 
 /// Quantiles in equal steps of probability that stand for a distribution in its CRPS: that of a
 /// normal is told to 5e-4 of itself.
@@ -35,12 +35,24 @@ pub struct RowScore {
     pub crps: Option<f64>,
     /// Interval score of the central 95 % interval, in the unit of the value.
     pub interval: Option<f64>,
-    /// Whether the value lies in the central interval of each of [`LEVELS`], ends included.
-    pub inside: Option<[bool; LEVELS.len()]>,
-    /// Probability integral transform, `P(Y <= y)`: uniform where the prediction is right. Of
-    /// counts, answers and ranks a place between `P(Y < y)` and `P(Y <= y)`, which places of all
-    /// rows are spread evenly.
+    /// Probability integral transform, `P(Y <= y)`: uniform where the prediction is right. Of a
+    /// count, answer or rank it is a random place between `P(Y < y)` and `P(Y <= y)`, of an interval
+    /// `(a, b]` one between `P(Y <= a)` and `P(Y <= b)`; the places are spread evenly over rows.
     pub pit: Option<f64>,
+}
+
+impl RowScore {
+    /// Whether the row lies in the central interval of a level: whether its transform lies between
+    /// `(1 - level) / 2` and `(1 + level) / 2`.
+    ///
+    /// Of a value that is whether the interval holds it. Of counts, ranks and intervals it is so
+    /// with the right probability, while an interval that includes both its ends holds a count more
+    /// often than it promises.
+    #[must_use]
+    pub fn is_inside(&self, level: f64) -> Option<bool> {
+        let tail = (1.0 - level) / 2.0;
+        self.pit.map(|pit| (tail..=1.0 - tail).contains(&pit))
+    }
 }
 
 /// Scores of predictions, row by row.
@@ -48,11 +60,16 @@ pub struct RowScore {
 /// A prediction without any uncertainty (every sd is zero, as those of most simple methods) has no
 /// density and no intervals. The log score of an interval `(a, b]` is `-log(F(b) - F(a))`.
 ///
+/// # Arguments
+/// * `first` - the number of rows that were scored before these: places of counts in their
+///   transforms go on from there
+///
 /// # Errors
 /// [`InputError::Shape`] for another number of rows.
 pub fn row_scores(
     prediction: &Prediction,
     reported: &[HeldOut],
+    first: usize,
 ) -> Result<Vec<RowScore>, InputError> {
     same_rows(prediction.len(), reported)?;
     let mut scores: Vec<RowScore> = reported
@@ -63,12 +80,13 @@ pub fn row_scores(
     if prediction.is_certain() {
         return point_scores(prediction.mean(), reported);
     }
-    let nll = log_scores(prediction, reported);
-    for (score, nll) in scores.iter_mut().zip(nll) {
+    let chances = chances(prediction, reported);
+    let nll = log_scores(prediction, reported, &chances);
+    for (row, (score, nll)) in scores.iter_mut().zip(nll).enumerate() {
         score.nll = nll;
+        score.pit = pit(chances[row], (GOLDEN * (first + row + 1) as f64).fract());
     }
     intervals(prediction, reported, &mut scores);
-    pits(prediction, reported, &mut scores);
     crps(prediction, reported, &mut scores);
     Ok(scores)
 }
@@ -110,40 +128,46 @@ fn errors(reported: HeldOut, mean: f64) -> RowScore {
     }
 }
 
-fn log_scores(prediction: &Prediction, reported: &[HeldOut]) -> Vec<Option<f64>> {
+/// `P(Y < y)` and `P(Y <= y)` of a value; of a range the probabilities of what lies below it and of
+/// what lies in it or below.
+fn chances(prediction: &Prediction, reported: &[HeldOut]) -> Vec<(f64, f64)> {
+    let all = |end: &dyn Fn(&HeldOut) -> f64| -> Vec<f64> {
+        let ends: Vec<f64> = reported.iter().map(end).collect();
+        let finite = |&end: &f64| if end.is_finite() { end } else { 0.0 };
+        let told = prediction.cdf(&ends.iter().map(finite).collect::<Vec<_>>());
+        let one = |(&end, told): (&f64, f64)| match end.is_finite() {
+            true => told,
+            false => f64::from(u8::from(end > 0.0)),
+        };
+        ends.iter().zip(told).map(one).collect()
+    };
+    let is_discrete = prediction.is_discrete();
+    let below = all(&|r| match *r {
+        HeldOut::Value(y) if is_discrete => y - 1.0,
+        HeldOut::Value(y) => y,
+        HeldOut::Between(lower, _) => lower,
+        HeldOut::Counts(lower, _) => lower - 1.0,
+    });
+    let at_most = all(&|r| match *r {
+        HeldOut::Value(y) => y,
+        HeldOut::Between(_, upper) | HeldOut::Counts(_, upper) => upper,
+    });
+    below.into_iter().zip(at_most).collect()
+}
+
+fn log_scores(
+    prediction: &Prediction,
+    reported: &[HeldOut],
+    chances: &[(f64, f64)],
+) -> Vec<Option<f64>> {
     let value = |r: &HeldOut| r.value().unwrap_or(0.0);
     let density = prediction.log_density(&reported.iter().map(value).collect::<Vec<_>>());
-    let ends = |pick: fn(&HeldOut) -> f64| -> Vec<f64> {
-        prediction.cdf(&reported.iter().map(pick).collect::<Vec<_>>())
-    };
-    let is_range = |r: &HeldOut| r.value().is_none();
-    let (below, above) = match reported.iter().any(is_range) {
-        false => (Vec::new(), Vec::new()),
-        true => (
-            ends(|r| match *r {
-                HeldOut::Value(y) => y,
-                HeldOut::Between(lower, _) => lower,
-                HeldOut::Counts(lower, _) => lower - 1.0,
-            }),
-            ends(|r| match *r {
-                HeldOut::Value(y) => y,
-                HeldOut::Between(_, upper) | HeldOut::Counts(_, upper) => upper,
-            }),
-        ),
-    };
     let one = |(row, r): (usize, &HeldOut)| {
-        let log = match *r {
+        let log = match r {
             HeldOut::Value(_) => density[row],
-            HeldOut::Between(lower, upper) | HeldOut::Counts(lower, upper) => {
-                let below = match lower == f64::NEG_INFINITY {
-                    true => 0.0,
-                    false => below[row],
-                };
-                let above = match upper == f64::INFINITY {
-                    true => 1.0,
-                    false => above[row],
-                };
-                (above - below).max(f64::MIN_POSITIVE).ln()
+            HeldOut::Between(..) | HeldOut::Counts(..) => {
+                let (below, at_most) = chances[row];
+                (at_most - below).max(f64::MIN_POSITIVE).ln()
             }
         };
         // The response of a link has no density that is told.
@@ -153,33 +177,18 @@ fn log_scores(prediction: &Prediction, reported: &[HeldOut]) -> Vec<Option<f64>>
 }
 
 fn intervals(prediction: &Prediction, reported: &[HeldOut], scores: &mut [RowScore]) {
-    let ends = LEVELS.map(|level| {
-        let tail = (1.0 - level) / 2.0;
-        (prediction.quantile(tail), prediction.quantile(1.0 - tail))
-    });
+    let tail = (1.0 - SCORED) / 2.0;
+    let (lower, upper) = (prediction.quantile(tail), prediction.quantile(1.0 - tail));
     for (row, (score, reported)) in scores.iter_mut().zip(reported).enumerate() {
-        let Some(y) = reported.value() else {
-            continue;
-        };
-        let holds = |(lower, upper): &(Vec<f64>, Vec<f64>)| lower[row] <= y && y <= upper[row];
-        score.inside = Some([0, 1, 2, 3, 4].map(|level| holds(&ends[level])));
-        let (lower, upper) = &ends[SCORED];
-        score.interval = interval_score(lower[row], upper[row], LEVELS[SCORED], y);
+        let value = reported.value();
+        score.interval = value.and_then(|y| interval_score(lower[row], upper[row], SCORED, y));
     }
 }
 
-fn pits(prediction: &Prediction, reported: &[HeldOut], scores: &mut [RowScore]) {
-    let values: Vec<f64> = reported.iter().map(|r| r.value().unwrap_or(0.0)).collect();
-    let at_most = prediction.cdf(&values);
-    let below = match prediction.is_discrete() {
-        true => prediction.cdf(&values.iter().map(|y| y - 1.0).collect::<Vec<_>>()),
-        false => at_most.clone(),
-    };
-    for (row, score) in scores.iter_mut().enumerate() {
-        let u = (GOLDEN * (row + 1) as f64).fract();
-        let told = randomised_pit(below[row].clamp(0.0, at_most[row]), at_most[row], u);
-        score.pit = reported[row].value().and(told);
-    }
+/// The transform of a row, by a number from 0 to 1.
+fn pit((below, at_most): (f64, f64), u: f64) -> Option<f64> {
+    let at_most = at_most.clamp(0.0, 1.0);
+    randomised_pit(below.clamp(0.0, at_most), at_most, u)
 }
 
 fn crps(prediction: &Prediction, reported: &[HeldOut], scores: &mut [RowScore]) {
@@ -216,7 +225,7 @@ mod tests {
     /// interval (z < 0.674) and inside that of 70 % (z < 1.036).
     #[test]
     fn a_normal_prediction_has_the_scores_of_its_formulas() {
-        let scores = row_scores(&normal(1.0, 4.0, 1), &[HeldOut::Value(3.0)]).unwrap();
+        let scores = row_scores(&normal(1.0, 4.0, 1), &[HeldOut::Value(3.0)], 0).unwrap();
         let score = scores[0];
         // A few roundings of numbers near 1.
         let close = |a: Option<f64>, b: f64| assert!((a.unwrap() - b).abs() < 1e-12, "{a:?} {b}");
@@ -229,14 +238,12 @@ mod tests {
         close(score.interval, 2.0 * 2.0 * 1.959_963_984_540_054);
         close(score.log_ratio, 3.0_f64.ln());
         close(score.pit, 0.841_344_746_068_543);
-        assert_eq!(score.inside, Some([false, true, true, true, true]));
+        let inside = LEVELS.map(|level| score.is_inside(level).unwrap());
+        assert_eq!(inside, [false, true, true, true, true]);
         // One number alone has no density.
-        let point = row_scores(&normal(1.0, 0.0, 1), &[HeldOut::Value(3.0)]).unwrap()[0];
-        assert_eq!(
-            (point.nll, point.inside, point.crps),
-            (None, None, Some(2.0))
-        );
-        assert!(row_scores(&normal(1.0, 4.0, 2), &[HeldOut::Value(3.0)]).is_err());
+        let point = row_scores(&normal(1.0, 0.0, 1), &[HeldOut::Value(3.0)], 0).unwrap()[0];
+        assert_eq!((point.nll, point.pit, point.crps), (None, None, Some(2.0)));
+        assert!(row_scores(&normal(1.0, 4.0, 2), &[HeldOut::Value(3.0)], 0).is_err());
     }
 
     /// By hand: P(1 < Y <= 3) of N(1, 4) is Phi(1) - 1/2; P(Y <= 1) is 1/2.
@@ -244,11 +251,15 @@ mod tests {
     fn intervals_are_judged_by_their_probability() {
         let ends = [(1.0, 3.0), (f64::NEG_INFINITY, 1.0), (1.0, f64::INFINITY)];
         let reported = ends.map(|(lower, upper)| HeldOut::Between(lower, upper));
-        let scores = row_scores(&normal(1.0, 4.0, 3), &reported).unwrap();
+        let scores = row_scores(&normal(1.0, 4.0, 3), &reported, 0).unwrap();
         let by_hand = [0.341_344_746_068_543_f64, 0.5, 0.5];
         for (score, p) in scores.iter().zip(by_hand) {
             assert!((score.nll.unwrap() + p.ln()).abs() < 1e-12);
-            assert_eq!((score.error, score.crps, score.inside), (None, None, None));
+            assert_eq!(
+                (score.error, score.crps, score.interval),
+                (None, None, None)
+            );
+            assert!(score.pit.is_some());
         }
     }
 
@@ -259,7 +270,7 @@ mod tests {
         let half = (vec![1.0], vec![4.0]);
         let mixture = Prediction::from_moments(vec![0.5, 0.5], &[half.clone(), half]);
         for y in [1.0, 3.0, -7.0] {
-            let told = row_scores(&mixture, &[HeldOut::Value(y)]).unwrap()[0]
+            let told = row_scores(&mixture, &[HeldOut::Value(y)], 0).unwrap()[0]
                 .crps
                 .unwrap();
             let exact = crps_normal(1.0, 2.0, y).unwrap();
@@ -276,7 +287,7 @@ mod tests {
         let rows = Observations::new(at, counts).unwrap();
         let told = reported_as(&normal(2.0, 0.0, 2), &rows).unwrap();
         let reported = [HeldOut::Value(2.0), HeldOut::Counts(0.0, 2.0)];
-        let scores = row_scores(&told, &reported).unwrap();
+        let scores = row_scores(&told, &reported, 0).unwrap();
         let unit = (-2.0_f64).exp();
         assert!((scores[0].nll.unwrap() + (2.0 * unit).ln()).abs() < 1e-12);
         assert!((scores[1].nll.unwrap() + (5.0 * unit).ln()).abs() < 1e-12);

@@ -28,7 +28,7 @@ pub enum Score {
     Crps,
     /// Interval score of the 95 % interval.
     IntervalScore,
-    /// Share of values in the interval of this level.
+    /// Share of rows in the interval of this level, see [`RowScore::is_inside`].
     Coverage(f64),
 }
 
@@ -64,10 +64,9 @@ impl Score {
             Self::LogMse => row.log_ratio.map(|l| l * l),
             Self::Crps => row.crps,
             Self::IntervalScore => row.interval,
-            Self::Coverage(level) => {
-                let at = LEVELS.iter().position(|l| *l == level)?;
-                row.inside.map(|inside| f64::from(u8::from(inside[at])))
-            }
+            Self::Coverage(level) => row
+                .is_inside(level)
+                .map(|inside| f64::from(u8::from(inside))),
         }
     }
 }
@@ -99,8 +98,9 @@ pub struct Line {
 /// each of the others by Wilcoxon's signed-rank test of the differences, averaged in each unit.
 /// The test of a coverage is binomial and takes rows as independent.
 ///
-/// Only scores that a method has of every row are told, so that all methods are judged by the same
-/// rows; the logarithm needs values and means above zero.
+/// A score is told of the rows that have it: errors and CRPS of those that reported a value, all
+/// others of intervals too. A method that lacks it where the first has it is left out of that
+/// score, so that all are judged by the same rows. `log_mse` needs every value and mean above zero.
 ///
 /// # Arguments
 /// * `units` - the unit of every row, see [`Folds::units`](super::Folds::units)
@@ -119,40 +119,70 @@ pub fn summary(methods: &[Method], units: &[usize]) -> Result<Vec<Line>, InputEr
             got: method.rows.len(),
         });
     }
-    let count = units.iter().max().map_or(0, |last| last + 1);
     let mut lines = Vec::new();
-    for (at, method) in methods.iter().enumerate() {
-        for score in Score::all() {
-            let Some(own) = of_every_row(score, method) else {
+    for score in Score::all() {
+        let first = methods.first().map(|first| scored(score, first));
+        for (at, method) in methods.iter().enumerate() {
+            let own = scored(score, method);
+            let rows: Vec<usize> = match &first {
+                Some(first) if first.iter().any(Option::is_some) => present(first),
+                _ => present(&own),
+            };
+            let values: Option<Vec<f64>> = rows.iter().map(|&row| own[row]).collect();
+            let Some(values) = values.filter(|values| !values.is_empty()) else {
                 continue;
             };
-            let first = methods.first().filter(|_| at > 0);
-            let p_value = match score {
-                Score::Coverage(level) => {
-                    let held = own.iter().filter(|inside| **inside == 1.0).count();
-                    binomial_test(held, own.len(), level)
+            let of: Vec<usize> = rows.iter().map(|&row| units[row]).collect();
+            let p_value = match (score, &first) {
+                (Score::Coverage(level), _) => {
+                    let held = values.iter().filter(|inside| **inside == 1.0).count();
+                    binomial_test(held, values.len(), level)
                 }
-                _ => first.and_then(|first| {
-                    let other = of_every_row(score, first)?;
-                    let less = own.iter().zip(&other).map(|(a, b)| a - b);
-                    let of_units = unit_means(&less.collect::<Vec<_>>(), units, count);
-                    signed_rank(&of_units).map(|test| test.p_value)
-                }),
+                (_, Some(first)) if at > 0 => better(&values, first, (&rows, &of)),
+                _ => None,
             };
             lines.push(Line {
                 method: method.name.clone(),
                 score,
-                value: mean(&own),
-                se: standard_error(&own, units, count),
+                value: mean(&values),
+                se: standard_error(&values, &of),
                 p_value,
             });
         }
     }
+    // In the order of the methods; a stable sort keeps that of the scores.
+    let place = |line: &Line| methods.iter().position(|m| m.name == line.method);
+    lines.sort_by_key(place);
     Ok(lines)
 }
 
-fn of_every_row(score: Score, method: &Method) -> Option<Vec<f64>> {
-    method.rows.iter().map(|row| score.of(row)).collect()
+/// The score of every row; of none where logarithms are missing of some values.
+fn scored(score: Score, method: &Method) -> Vec<Option<f64>> {
+    let no_logarithm = |row: &RowScore| row.error.is_some() && row.log_ratio.is_none();
+    match score == Score::LogMse && method.rows.iter().any(no_logarithm) {
+        true => vec![None; method.rows.len()],
+        false => method.rows.iter().map(|row| score.of(row)).collect(),
+    }
+}
+
+fn present(scores: &[Option<f64>]) -> Vec<usize> {
+    (0..scores.len())
+        .filter(|&row| scores[row].is_some())
+        .collect()
+}
+
+/// That a method is as good as the first one, from scores of the same rows.
+fn better(
+    values: &[f64],
+    first: &[Option<f64>],
+    (rows, units): (&[usize], &[usize]),
+) -> Option<f64> {
+    let less = values
+        .iter()
+        .zip(rows)
+        .map(|(own, &row)| Some(own - first[row]?));
+    let less: Option<Vec<f64>> = less.collect();
+    signed_rank(&unit_means(&less?, units)).map(|test| test.p_value)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -160,7 +190,8 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Sums and sizes of units.
-fn unit_sums(values: &[f64], units: &[usize], count: usize) -> Vec<(f64, f64)> {
+fn unit_sums(values: &[f64], units: &[usize]) -> Vec<(f64, f64)> {
+    let count = units.iter().max().map_or(0, |last| last + 1);
     let mut sums = vec![(0.0, 0.0); count];
     for (value, &unit) in values.iter().zip(units) {
         sums[unit].0 += value;
@@ -170,15 +201,15 @@ fn unit_sums(values: &[f64], units: &[usize], count: usize) -> Vec<(f64, f64)> {
     sums
 }
 
-fn unit_means(values: &[f64], units: &[usize], count: usize) -> Vec<f64> {
-    let sums = unit_sums(values, units, count).into_iter();
+fn unit_means(values: &[f64], units: &[usize]) -> Vec<f64> {
+    let sums = unit_sums(values, units).into_iter();
     sums.map(|(sum, rows)| sum / rows).collect()
 }
 
-fn standard_error(values: &[f64], units: &[usize], count: usize) -> Option<f64> {
+fn standard_error(values: &[f64], units: &[usize]) -> Option<f64> {
     let m = mean(values);
     let away: Vec<f64> = values.iter().map(|value| value - m).collect();
-    let sums = unit_sums(&away, units, count);
+    let sums = unit_sums(&away, units);
     let g = sums.len() as f64;
     let squares: f64 = sums.iter().map(|(sum, _)| sum * sum).sum();
     let se = (g / (g - 1.0) * squares).sqrt() / values.len() as f64;
@@ -236,7 +267,7 @@ mod tests {
     fn a_coverage_is_tested_against_its_level() {
         let held = |count: usize| {
             let row = |i: usize| RowScore {
-                inside: Some([i < count; LEVELS.len()]),
+                pit: Some(if i < count { 0.5 } else { 0.0 }),
                 ..RowScore::default()
             };
             let rows = (0..100).map(row).collect();

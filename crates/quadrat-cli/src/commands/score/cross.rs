@@ -11,7 +11,7 @@ use quadrat::validation::{Folds, HeldOut, RowScore, held_out};
 
 use super::judged::{Judged, Part, Row, Told, of_prediction};
 use super::methods::{Simple, cannot};
-use super::scored::Scored;
+use super::scored::{Scored, value_name};
 use crate::diagnostic::Problems;
 use crate::engine::{self, Running};
 use crate::overlap::once;
@@ -81,8 +81,10 @@ impl<'a> Cross<'a> {
             reported: self.reported[at],
         };
         let rows = rows.map(row).collect();
+        let warnings = once_each(warnings, self.folds.count());
+        let value = value_name(&self.resolved.study, self.scored.of);
         let units = self.folds.units().to_vec();
-        Judged::new((rows, units), self.whole(ours)?, others, warnings)
+        Judged::new((rows, units), self.whole(ours)?, others, (value, warnings))
     }
 
     fn table(&self, part: usize) -> &Observed {
@@ -167,11 +169,7 @@ impl<'a> Cross<'a> {
         soften(&mut rest.tables);
         let rest = once(distinct(rest)?)?;
         let posterior = engine::fit(&rest, running)?;
-        for warning in &posterior.summary().warnings {
-            if !warnings.contains(warning) {
-                warnings.push(warning.clone());
-            }
-        }
+        warnings.extend(posterior.summary().warnings.iter().cloned());
         let mut all = Vec::new();
         for part in self.parts() {
             let Some((held, _)) = self.divided(fold, part)? else {
@@ -196,7 +194,9 @@ impl<'a> Cross<'a> {
     fn told(&self, fold: usize, part: usize, told: &quadrat::model::Prediction) -> Result<Part> {
         let held = self.held(fold, part);
         let reported: Vec<HeldOut> = held.iter().map(|&at| self.reported[at]).collect();
-        of_prediction(told, &reported)
+        let is_before = |at: &usize| (self.folds.of(*at), self.scored.rows[*at].0) < (fold, part);
+        let before = (0..self.scored.rows.len()).filter(is_before).count();
+        of_prediction(told, &reported, before)
     }
 
     fn blank(&self) -> Filled {
@@ -222,6 +222,24 @@ impl<'a> Cross<'a> {
 
 fn both((held, rest): &(Observed, Observed)) -> Result<[Observations; 2]> {
     Ok([engine::observations(held)?, engine::observations(rest)?])
+}
+
+/// Warnings of the fits of all folds: those that differ in numbers alone are told once, with those
+/// of the first.
+fn once_each(warnings: Vec<String>, folds: usize) -> Vec<String> {
+    let without_numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+    let mut seen: Vec<(String, String, usize)> = Vec::new();
+    for warning in warnings {
+        let words = without_numbers(&warning);
+        match seen.iter_mut().find(|(known, ..)| *known == words) {
+            Some((.., times)) => *times += 1,
+            None => seen.push((words, warning, 1)),
+        }
+    }
+    let told = |(_, first, times): (String, String, usize)| {
+        format!("in {times} of {folds} fits, the first: {first}")
+    };
+    seen.into_iter().map(told).collect()
 }
 
 /// The same error, which says in which fold it was.

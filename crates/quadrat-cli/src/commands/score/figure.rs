@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use quadrat::validation::{HeldOut, LEVELS, Method, Score};
+use quadrat::validation::{HeldOut, LEVELS, Method, RowScore, Score};
 use quadrat_plot::{
     Axis, CalibrationFigure, Compared, Coverage, Figure, ForestFigure, ForestRow, Heading, LeftOut,
 };
@@ -36,14 +36,18 @@ pub fn figure(path: &Path, title: &str, judged: &Judged) -> Result<Vec<u8>> {
 
 /// How often intervals of ours hold, and every row against its prediction.
 fn calibration(judged: &Judged, ours: &Method) -> Option<Figure> {
-    let inside: Vec<_> = ours.rows.iter().filter_map(|row| row.inside).collect();
-    if inside.is_empty() {
+    let told = |row: &RowScore| row.pit.is_some();
+    let total = ours.rows.iter().filter(|row| told(row)).count();
+    if total == 0 {
         return None;
     }
-    let coverage = |(at, nominal): (usize, f64)| Coverage {
-        nominal,
-        held: inside.iter().filter(|inside| inside[at]).count(),
-        total: inside.len(),
+    let coverage = |nominal: f64| {
+        let is_inside = |row: &&RowScore| row.is_inside(nominal) == Some(true);
+        Coverage {
+            nominal,
+            held: ours.rows.iter().filter(is_inside).count(),
+            total,
+        }
     };
     let is_held_out = judged.rows.iter().any(|row| row.fold.is_some());
     let told = judged.told.first()?;
@@ -67,8 +71,8 @@ fn calibration(judged: &Judged, ours: &Method) -> Option<Figure> {
     };
     Some(Figure::Calibration(CalibrationFigure {
         heading: Heading::new("calibration", words),
-        value: Axis::new("value"),
-        coverage: LEVELS.into_iter().enumerate().map(coverage).collect(),
+        value: Axis::new(&judged.value),
+        coverage: LEVELS.into_iter().map(coverage).collect(),
         pit: ours.rows.iter().filter_map(|row| row.pit).collect(),
         rows: rows.take(DRAWN).collect(),
         level: LEVEL,
@@ -82,7 +86,7 @@ fn calibration(judged: &Judged, ours: &Method) -> Option<Figure> {
 /// The score that most methods have, with its error.
 fn scores(judged: &Judged) -> Option<Figure> {
     let of = |score: Score| judged.lines.iter().filter(move |line| line.score == score);
-    let score = [Score::Nll, Score::Crps, Score::Mae]
+    let score = [Score::Mae, Score::Crps, Score::Nll]
         .into_iter()
         .max_by_key(|score| of(*score).count())?;
     let rows: Vec<ForestRow> = of(score)
@@ -102,7 +106,7 @@ fn scores(judged: &Judged) -> Option<Figure> {
             heading: Heading::new("scores", "Scores of all methods").with_caption(
                 "Means over all rows with their 95 % intervals; smaller is better. Rows are the same for all methods, so that a difference can be surer than the intervals look.".to_owned(),
             ),
-            value: Axis::new(score.name()),
+            value: Axis::new(format!("{} (smaller is better)", score.name())),
             rows,
             level: LEVEL,
             label: "Mean score".to_owned(),

@@ -40,6 +40,8 @@ pub struct Judged {
     pub told: Vec<Vec<Told>>,
     /// Means of scores.
     pub lines: Vec<Line>,
+    /// What the rows report, in words.
+    pub value: String,
     /// What people should know.
     pub warnings: Vec<String>,
 }
@@ -47,9 +49,9 @@ pub struct Judged {
 /// What a method says of some rows, and how good that is.
 pub type Part = (Vec<Told>, Vec<RowScore>);
 
-/// From a distribution of every row.
-pub fn of_prediction(prediction: &Prediction, reported: &[HeldOut]) -> Result<Part> {
-    let scores = row_scores(prediction, reported)?;
+/// From a distribution of every row, of which `first` is the number.
+pub fn of_prediction(prediction: &Prediction, reported: &[HeldOut], first: usize) -> Result<Part> {
+    let scores = row_scores(prediction, reported, first)?;
     if prediction.is_certain() {
         return Ok((of_means(prediction.mean()), scores));
     }
@@ -78,7 +80,7 @@ impl Judged {
         (rows, units): (Vec<Row>, Vec<usize>),
         ours: Part,
         simple: Vec<(Simple, Part)>,
-        warnings: Vec<String>,
+        (value, warnings): (String, Vec<String>),
     ) -> Result<Self> {
         let own = std::iter::once((super::methods::OURS, ours));
         let others = simple
@@ -98,6 +100,7 @@ impl Judged {
             methods,
             told,
             lines,
+            value,
             warnings,
         })
     }

@@ -38,7 +38,7 @@ impl Simple {
     pub fn words(self) -> &'static str {
         match self {
             Self::Constant => "the overall rate or mean, everywhere",
-            Self::Areal => "every row spread evenly over where it looked",
+            Self::Areal => "every row spread evenly over where it looked, the nearest one beyond",
             Self::Mono => "a monotone spline through the cumulated counts",
         }
     }

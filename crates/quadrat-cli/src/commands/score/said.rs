@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::judged::Judged;
 use super::methods::{OURS, Simple};
 use crate::diagnostic::Paint;
-use crate::numbers::{beside, count, human, percent};
+use crate::numbers::{count, human, percent};
 use crate::terminal::clean;
 
 /// The columns of the table of scores.
@@ -188,19 +188,30 @@ fn words(score: Score) -> String {
 fn cell(line: &Line) -> String {
     if let Score::Coverage(_) = line.score {
         let wrong = line.p_value.is_some_and(|p| p < WRONG);
-        return format!("{}{}", percent(line.value), if wrong { " !" } else { "" });
+        return format!("{}{}", share(line.value), if wrong { " !" } else { "" });
     }
-    let value = beside(line.value, line.se.unwrap_or(f64::INFINITY));
     match line.se.filter(|se| *se > 0.0) {
-        Some(se) => format!("{value} ± {}", beside(se, se)),
-        None => value,
+        Some(se) => {
+            // Two digits of the error, and as many decimals of the value.
+            let decimals = (1.0 - se.log10().floor()).clamp(0.0, 12.0) as usize;
+            match line.value.abs() < 1e6 {
+                true => format!("{:.decimals$} ± {se:.decimals$}", line.value),
+                false => format!("{:.3e} ± {se:.1e}", line.value),
+            }
+        }
+        None => human(line.value),
     }
+}
+
+/// A share of rows: a tenth of a percent is finer than rows tell.
+fn share(value: f64) -> String {
+    format!("{:.1} %", 100.0 * value)
 }
 
 fn p_words(p: f64) -> String {
     match p < SMALLEST_P {
         true => format!("p < {SMALLEST_P}"),
-        false => format!("p = {}", human(p)),
+        false => format!("p = {p:.3}"),
     }
 }
 
@@ -225,7 +236,7 @@ pub fn sentences(judged: &Judged) -> Vec<String> {
             (false, _) => "not told apart from",
         };
         all.push(format!(
-            "quadrat is {verdict} {} ({} {} against {}, {})",
+            "quadrat is {verdict} {} ({} {} against {}, {}).",
             method.name,
             score.name(),
             human(ours.value),
@@ -235,15 +246,15 @@ pub fn sentences(judged: &Judged) -> Vec<String> {
     }
     if let Some(held) = line(judged, OURS, Score::Coverage(0.95)) {
         let p = held.p_value.unwrap_or(1.0);
-        let of = count(judged.rows.len(), "value");
+        let of = count(judged.rows.len(), "row");
         let told = match (p < WRONG, held.value < 0.95) {
             (false, _) => "as they should, as far as these rows tell".to_owned(),
             (true, true) => format!("too few: intervals are too narrow ({})", p_words(p)),
             (true, false) => format!("too many: intervals are too wide ({})", p_words(p)),
         };
         all.push(format!(
-            "95 % intervals hold {} of {of}: {told}",
-            percent(held.value)
+            "95 % intervals hold {} of {of}: {told}.",
+            share(held.value)
         ));
     }
     all

@@ -55,6 +55,13 @@ pub fn which(study: &Study, named: Option<&str>) -> Result<usize, Problems> {
     }
 }
 
+/// The name of the column of what is judged.
+pub fn value_name(study: &Study, of: usize) -> String {
+    let columns = study.observe[of].likelihood.columns();
+    let first = columns.first();
+    first.map_or_else(|| "value".to_owned(), |(name, _)| name.value.clone())
+}
+
 impl Scored {
     /// The rows of an [[observe]] that report something.
     pub fn new(resolved: &Resolved, of: usize) -> Result<Self, Problems> {

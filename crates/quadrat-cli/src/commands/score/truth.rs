@@ -12,6 +12,7 @@ use quadrat::validation::HeldOut;
 
 use super::judged::{Judged, Part, Row, of_points, of_prediction};
 use super::methods::{Simple, cannot};
+use super::scored::value_name;
 use crate::args::{Score, TruthScale};
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{self, Running};
@@ -192,7 +193,7 @@ impl Truth {
         warnings.extend(posterior.summary().warnings.iter().cloned());
         let wanted = asked.wanted();
         let told = engine::prediction(&posterior, &asked.places, 0..reported.len(), &wanted)?;
-        let ours = of_prediction(&told, &reported)?;
+        let ours = of_prediction(&told, &reported, 0)?;
         let row = |(at, reported): (usize, &HeldOut)| Row {
             address: format!("{} row {}", self.table, at + 1),
             fold: None,
@@ -200,7 +201,8 @@ impl Truth {
         };
         let rows: Vec<Row> = reported.iter().enumerate().map(row).collect();
         let units = (0..rows.len()).collect();
-        Judged::new((rows, units), ours, others, warnings)
+        let value = value_name(&resolved.study, self.of);
+        Judged::new((rows, units), ours, others, (value, warnings))
     }
 
     fn by_simple(
@@ -227,7 +229,7 @@ impl Truth {
         {
             let like = Observations::new(at.clone(), like)?;
             let told = reported_as(&response, &like)?;
-            return Ok(of_prediction(&told, reported));
+            return Ok(of_prediction(&told, reported, 0));
         }
         let means = response.mean().iter().zip(amounts).map(|(m, a)| m * a);
         Ok(of_points(&means.collect::<Vec<f64>>(), reported))
