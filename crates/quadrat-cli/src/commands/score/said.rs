@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::judged::Judged;
 use super::methods::{OURS, Simple};
 use crate::diagnostic::Paint;
-use crate::numbers::{count, human, percent};
+use crate::numbers::{count, exact, human, percent};
 use crate::terminal::clean;
 
 /// The columns of the table of scores.
@@ -23,12 +23,12 @@ const SMALLEST_P: f64 = 0.001;
 pub fn csv(judged: &Judged) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(COLUMNS)?;
-    let or_empty = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+    let or_empty = |x: Option<f64>| x.map_or_else(String::new, exact);
     for line in &judged.lines {
         table.write_record([
             line.method.clone(),
             line.score.name(),
-            line.value.to_string(),
+            exact(line.value),
             or_empty(line.se),
             or_empty(line.p_value),
         ])?;
@@ -53,7 +53,7 @@ pub fn predictions(judged: &Judged) -> Result<Vec<u8>> {
         "crps",
     ];
     table.write_record(header)?;
-    let or_empty = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+    let or_empty = |x: Option<f64>| x.map_or_else(String::new, exact);
     for (method, told) in judged.methods.iter().zip(&judged.told) {
         for ((row, told), scores) in judged.rows.iter().zip(told).zip(&method.rows) {
             let (lower, upper) = match row.reported {
@@ -64,9 +64,9 @@ pub fn predictions(judged: &Judged) -> Result<Vec<u8>> {
                 method.name.clone(),
                 row.address.clone(),
                 row.fold.map_or_else(String::new, |fold| fold.to_string()),
-                lower.to_string(),
-                upper.to_string(),
-                told.mean.to_string(),
+                exact(lower),
+                exact(upper),
+                exact(told.mean),
                 or_empty(told.spread.map(|(sd, ..)| sd)),
                 or_empty(told.spread.map(|(_, lower, _)| lower)),
                 or_empty(told.spread.map(|(.., upper)| upper)),
@@ -199,6 +199,8 @@ fn cell(line: &Line) -> String {
                 false => format!("{:.3e} ± {se:.1e}", line.value),
             }
         }
+        // No event is impossible, but some are as good as: see `reported_as`.
+        None if line.value.abs() < 1e-200 => "0".to_owned(),
         None => human(line.value),
     }
 }
