@@ -114,7 +114,7 @@ fn held_out(
         _ => "; other tables are always seen",
     };
     format!(
-        "{rows} of `{table}`, each predicted by fits that have not seen it: {} folds, {how}{others}",
+        "{rows} of `{table}`, each predicted by a fit that has not seen it{others}: {} folds, {how}",
         folds.count()
     )
 }

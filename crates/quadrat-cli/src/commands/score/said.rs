@@ -102,7 +102,12 @@ pub fn json(judged: &Judged, title: &str, how: &str) -> Result<String> {
 
 /// The summary for people.
 pub fn summary(judged: &Judged, title: &str, how: &str, paint: Paint) -> String {
-    let mut text = format!("{}\n  {how}\n\n", paint.bold(&clean(title)));
+    let (what, by) = how.split_once(": ").unwrap_or((how, ""));
+    let mut text = format!("{}\n  {what}\n", paint.bold(&clean(title)));
+    if !by.is_empty() {
+        text.push_str(&format!("  {by}\n"));
+    }
+    text.push('\n');
     text.push_str(&grid(judged));
     text.push('\n');
     for sentence in sentences(judged) {
