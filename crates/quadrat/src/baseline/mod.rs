@@ -1,19 +1,30 @@
 //! The simple methods to beat, behind the same face as a posterior.
+//!
+//! | method | how | rows |
+//! |---|---|---|
+//! | [`Constant`] | the overall mean | any |
+//! | [`BinHeight`] | areal weighting: evenly within every row | boxes |
+//! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
+//! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
+//! | [`Centroid`] | a Gaussian process at the centre of every row | boxes |
 
 mod bin_height;
+mod cells;
 mod centroid;
+mod composite_link;
 mod constant;
 mod monotone_spline;
 mod reported;
-
-pub use bin_height::BinHeight;
-pub use centroid::Centroid;
-pub use constant::Constant;
-pub use monotone_spline::MonotoneSpline;
+mod scoring;
 
 use crate::error::FitError;
 use crate::model::{Posterior, Prediction, Scale};
 use crate::support::Functionals;
+pub use bin_height::BinHeight;
+pub use centroid::Centroid;
+pub use composite_link::{CompositeLink, Smoothing};
+pub use constant::Constant;
+pub use monotone_spline::MonotoneSpline;
 
 /// Anything that predicts the response at supports.
 pub trait Predict {
