@@ -3,7 +3,7 @@
 //! | method | how | rows |
 //! |---|---|---|
 //! | [`Constant`] | the overall mean | any |
-//! | [`BinHeight`] | areal weighting: evenly within every row | boxes |
+//! | [`BinHeight`] | areal weighting: evenly within every row | boxes, regions, points, bags |
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
 //! | [`Centroid`] | a Gaussian process at the centre of every row | boxes |
@@ -13,6 +13,7 @@ mod cells;
 mod centroid;
 mod composite_link;
 mod constant;
+mod footprint;
 mod monotone_spline;
 mod reported;
 mod scoring;
