@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Constant`] | the overall mean | any |
 //! | [`BinHeight`] | areal weighting: evenly within every row | boxes, regions, points, bags |
+//! | [`Pycnophylactic`] | the smoothest surface that keeps all totals | boxes and regions of one or two inputs |
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
 //! | [`Centroid`] | a Gaussian process at the centre of every row | boxes |
@@ -15,8 +16,10 @@ mod composite_link;
 mod constant;
 mod footprint;
 mod monotone_spline;
+mod pycnophylactic;
 mod reported;
 mod scoring;
+mod smoothest;
 
 use crate::error::FitError;
 use crate::model::{Posterior, Prediction, Scale};
@@ -26,6 +29,7 @@ pub use centroid::Centroid;
 pub use composite_link::{CompositeLink, Smoothing};
 pub use constant::Constant;
 pub use monotone_spline::MonotoneSpline;
+pub use pycnophylactic::Pycnophylactic;
 
 /// Anything that predicts the response at supports.
 pub trait Predict {
