@@ -7,7 +7,7 @@
 //! | [`Pycnophylactic`] | the smoothest surface that keeps all totals | boxes and regions of one or two inputs |
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
-//! | [`Centroid`] | a Gaussian process at the centre of every row | boxes |
+//! | [`Centroid`] | a Gaussian process at the centre of every row | any |
 
 mod bin_height;
 mod cells;
