@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Constant`] | the overall mean | any |
 //! | [`BinHeight`] | areal weighting: evenly within every row | boxes, regions, points, bags |
+//! | [`Dasymetric`] | by weights of nodes inside, such as people | boxes and regions |
 //! | [`Pycnophylactic`] | the smoothest surface that keeps all totals | boxes and regions of one or two inputs |
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
@@ -14,6 +15,7 @@ mod cells;
 mod centroid;
 mod composite_link;
 mod constant;
+mod dasymetric;
 mod footprint;
 mod monotone_spline;
 mod pycnophylactic;
@@ -28,6 +30,7 @@ pub use bin_height::BinHeight;
 pub use centroid::Centroid;
 pub use composite_link::{CompositeLink, Smoothing};
 pub use constant::Constant;
+pub use dasymetric::Dasymetric;
 pub use monotone_spline::MonotoneSpline;
 pub use pycnophylactic::Pycnophylactic;
 
