@@ -1,21 +1,40 @@
 //! The simple methods to beat, behind the same face as a posterior.
+//!
+//! | method | how | rows |
+//! |---|---|---|
+//! | [`Constant`] | the overall mean | any |
+//! | [`BinHeight`] | areal weighting: evenly within every row | boxes, regions, points, bags |
+//! | [`Dasymetric`] | by weights of nodes inside, such as people | boxes and regions |
+//! | [`Pycnophylactic`] | the smoothest surface that keeps all totals | boxes and regions of one or two inputs |
+//! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
+//! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
+//! | [`Centroid`] | a Gaussian process at the centre of every row | any |
 
 mod bin_height;
+mod cells;
 mod centroid;
+mod composite_link;
 mod constant;
+mod dasymetric;
+mod footprint;
 mod monotone_spline;
+mod pycnophylactic;
 mod reported;
 mod reported_as;
-
-pub use bin_height::BinHeight;
-pub use centroid::Centroid;
-pub use constant::Constant;
-pub use monotone_spline::MonotoneSpline;
-pub use reported_as::reported_as;
+mod scoring;
+mod smoothest;
 
 use crate::error::FitError;
 use crate::model::{Posterior, Prediction, Scale};
 use crate::support::Functionals;
+pub use bin_height::BinHeight;
+pub use centroid::Centroid;
+pub use composite_link::{CompositeLink, Smoothing};
+pub use constant::Constant;
+pub use dasymetric::Dasymetric;
+pub use monotone_spline::MonotoneSpline;
+pub use pycnophylactic::Pycnophylactic;
+pub use reported_as::reported_as;
 
 /// Anything that predicts the response at supports.
 pub trait Predict {

@@ -11,9 +11,9 @@ const NOT_A_HISTOGRAM: InputError = InputError::Unavailable {
     remedy: "it needs values or counts, none below zero, over boxes of one input that adjoin without gaps; use the posterior for other rows",
 };
 
-/// The derivative of a cubic spline through the cumulated counts (per exposure), whose slopes are limited so that
-/// it never falls. Demographers ungroup ages in this way (`graduate_mono` of the R package
-/// DemoTools).
+/// The derivative of a cubic spline through the cumulated counts (per exposure), whose slopes are
+/// limited so that it never falls. Demographers ungroup ages in this way (`graduate_mono` of the R
+/// package DemoTools).
 ///
 /// A support gets the average of the derivative over it, times its weight; beyond the first and
 /// last bin the derivative stays as it is there. The bins keep their totals. There is no

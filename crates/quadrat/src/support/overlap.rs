@@ -9,18 +9,16 @@
 //! under every kernel on these columns.
 //!
 //! # Source
-//! The Gram determinant; clipping of convex polygons: Sutherland and Hodgman 1974, *Reentrant
-//! polygon clipping*.
+//! The Gram determinant.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
+use super::planar::{Point, bounds, clipped_area, facing, meet};
 use super::{Functionals, Placed};
 
 /// Pairs of atoms, or of triangles, looked at before it is given up.
 const MOST_PAIRS: usize = 20_000_000;
-
-type Point = [f64; 2];
 
 /// A weighted sum of pairs of rows, each `(row, other, product)` with `other <= row`; several may
 /// be of one pair.
@@ -242,59 +240,6 @@ impl<'a> Overlap<'a> {
         }
         Some(area / pieces[0].1 / pieces[1].1)
     }
-}
-
-fn bounds(piece: &[Point]) -> [(f64, f64); 2] {
-    [0, 1].map(|d| {
-        let ends = (f64::INFINITY, f64::NEG_INFINITY);
-        let wider = |(low, high): (f64, f64), p: &Point| (low.min(p[d]), high.max(p[d]));
-        piece.iter().fold(ends, wider)
-    })
-}
-
-/// Whether two boxes have an area in common.
-fn meet(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> bool {
-    (0..2).all(|d| a[d].0 < b[d].1 && b[d].0 < a[d].1)
-}
-
-/// Twice the signed area of a triangle.
-fn turn(a: Point, b: Point, c: Point) -> f64 {
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
-/// A triangle whose corners run against the clock.
-fn facing(corners: impl Iterator<Item = Point>) -> Vec<Point> {
-    let mut corners: Vec<Point> = corners.collect();
-    if let [a, b, c] = corners[..]
-        && turn(a, b, c) < 0.0
-    {
-        corners.reverse();
-    }
-    corners
-}
-
-/// The area that two convex polygons have in common; the corners of both run against the clock.
-fn clipped_area(piece: &[Point], by: &[Point]) -> f64 {
-    let mut kept = piece.to_vec();
-    for (k, &from) in by.iter().enumerate() {
-        let to = by[(k + 1) % by.len()];
-        let mut next = Vec::with_capacity(kept.len() + 1);
-        for (i, &p) in kept.iter().enumerate() {
-            let q = kept[(i + 1) % kept.len()];
-            let (at_p, at_q) = (turn(from, to, p), turn(from, to, q));
-            if at_p >= 0.0 {
-                next.push(p);
-            }
-            if (at_p > 0.0 && at_q < 0.0) || (at_p < 0.0 && at_q > 0.0) {
-                let share = at_p / (at_p - at_q);
-                next.push([p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])]);
-            }
-        }
-        kept = next;
-    }
-    let fan = |i: usize| turn(kept[0], kept[i], kept[i + 1]);
-    let twice: f64 = (1..kept.len().saturating_sub(1)).map(fan).sum();
-    (0.5 * twice).max(0.0)
 }
 
 #[cfg(test)]
