@@ -84,11 +84,8 @@ pub fn check_prior(text: &str) -> Result<(), String> {
 /// A model of the study; settings of unknown hyperparameters are refused here.
 pub fn model(resolved: &Resolved) -> Result<Model> {
     let study = &resolved.study;
-    let kernel = kernel(resolved)?;
     // What tables count twice was told, and taken away, with their lines.
-    let mut model = Model::new(kernel)
-        .with_overlapping_counts()
-        .mean(study.latent.mean.value.clone());
+    let mut model = without_rows(resolved)?.with_overlapping_counts();
     for table in &resolved.tables {
         let observe = &study.observe[table.of];
         let observations = observations(table).map_err(|error| {
@@ -154,6 +151,12 @@ pub fn model(resolved: &Resolved) -> Result<Model> {
             return Err(problems.into());
         }
     }
+}
+
+/// The kernel and the mean of the study, with nothing observed.
+pub fn without_rows(resolved: &Resolved) -> Result<Model> {
+    let mean = resolved.study.latent.mean.value.clone();
+    Ok(Model::new(kernel(resolved)?).mean(mean))
 }
 
 /// The kernel of the study.

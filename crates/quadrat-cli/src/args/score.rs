@@ -24,8 +24,8 @@ pub struct Score {
     /// taken as observations if all are whole numbers, all else as means
     #[arg(long, value_enum, value_name = "SCALE", requires = "truth")]
     pub scale: Option<TruthScale>,
-    /// Simple methods to compare with: `constant`, `areal`, `mono`; all that can do the study when
-    /// absent
+    /// Simple methods to compare with: `constant`, `areal`, `mono`, `pclm`, `pycnophylactic`,
+    /// `centroid`; those of the first four that can do the study when absent
     #[arg(long, value_name = "METHOD,..", value_delimiter = ',', num_args = 1..)]
     pub against: Vec<String>,
     /// Number of folds: 10, or as many as there are rows (or groups) if they are fewer

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use quadrat::baseline::reported_as;
 use quadrat::error::FitError;
-use quadrat::model::Observations;
+use quadrat::model::{Model, Observations};
 use quadrat::validation::{Folds, HeldOut, RowScore, held_out};
 
 use super::judged::{Judged, Part, Row, Told, of_prediction};
@@ -29,6 +29,7 @@ pub struct Cross<'a> {
     scored: &'a Scored,
     folds: &'a Folds,
     reported: Vec<HeldOut>,
+    model: Model,
 }
 
 impl<'a> Cross<'a> {
@@ -45,6 +46,7 @@ impl<'a> Cross<'a> {
             scored,
             folds,
             reported: reported.collect(),
+            model: engine::without_rows(resolved)?,
         })
     }
 
@@ -131,7 +133,7 @@ impl<'a> Cross<'a> {
                     Err(error) => return Ok(Err(error)),
                 };
                 let told = simple
-                    .fit(&rest)
+                    .fit(&rest, &self.model)
                     .and_then(|method| method.predict_response(held.supports()))
                     .and_then(|response| reported_as(&response, &held))
                     .map_err(|error| (fold, error))?;

@@ -1,8 +1,11 @@
 //! The simple methods of `--against`.
 
-use quadrat::baseline::{BinHeight, Constant, MonotoneSpline, Predict};
+use quadrat::baseline::{
+    BinHeight, Centroid, CompositeLink, Constant, MonotoneSpline, Predict, Pycnophylactic,
+    Smoothing,
+};
 use quadrat::error::FitError;
-use quadrat::model::Observations;
+use quadrat::model::{FitOptions, Hyperparameters, Model, Observations};
 
 use crate::diagnostic::{Problem, Problems, shown};
 use crate::suggest;
@@ -10,20 +13,43 @@ use crate::suggest;
 /// The name of ours.
 pub const OURS: &str = "quadrat";
 
+/// Edges up to here that are whole numbers are taken as years or the like, in steps of one.
+const MOST_YEARS: f64 = 200.0;
+/// Otherwise so many cells lie in the narrowest row,
+const CELLS: f64 = 5.0;
+/// and so many at most along one input, and along each of two.
+const MOST_CELLS: [f64; 2] = [400.0, 100.0];
+
 /// A simple method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Simple {
     /// The overall rate or mean.
     Constant,
-    /// The height of the bin.
+    /// Evenly within every row.
     Areal,
     /// A monotone spline through cumulated counts.
     Mono,
+    /// The penalised composite link model.
+    Pclm,
+    /// The smoothest surface that keeps all totals.
+    Pycnophylactic,
+    /// The model of the study, at the centre of every row.
+    Centroid,
 }
 
 impl Simple {
     /// All of them, the simplest first.
-    pub const ALL: [Self; 3] = [Self::Constant, Self::Areal, Self::Mono];
+    pub const ALL: [Self; 6] = [
+        Self::Constant,
+        Self::Areal,
+        Self::Mono,
+        Self::Pclm,
+        Self::Pycnophylactic,
+        Self::Centroid,
+    ];
+
+    /// Those that are taken where none is named.
+    const USUAL: [Self; 4] = [Self::Constant, Self::Areal, Self::Mono, Self::Pclm];
 
     /// Its name on the command line and in tables.
     pub fn name(self) -> &'static str {
@@ -31,6 +57,9 @@ impl Simple {
             Self::Constant => "constant",
             Self::Areal => "areal",
             Self::Mono => "mono",
+            Self::Pclm => "pclm",
+            Self::Pycnophylactic => "pycnophylactic",
+            Self::Centroid => "centroid",
         }
     }
 
@@ -40,20 +69,53 @@ impl Simple {
             Self::Constant => "the overall rate or mean, everywhere",
             Self::Areal => "every row spread evenly over where it looked, the nearest one beyond",
             Self::Mono => "a monotone spline through the cumulated counts",
+            Self::Pclm => "a penalised composite link model, its strength by AIC",
+            Self::Pycnophylactic => "the smoothest surface that keeps the totals of all rows",
+            Self::Centroid => "the same kernel, every row taken for a point at its centre",
         }
     }
 
-    /// Fits it to a table.
-    pub fn fit(self, table: &Observations) -> Result<Box<dyn Predict>, FitError> {
+    /// Fits it to a table; `model` has the kernel and the mean of the study.
+    pub fn fit(self, table: &Observations, model: &Model) -> Result<Box<dyn Predict>, FitError> {
+        let step = || steps(table).first().copied().unwrap_or(f64::NAN);
         Ok(match self {
             Self::Constant => Box::new(Constant::new(table)?),
             Self::Areal => Box::new(BinHeight::new(table)?),
             Self::Mono => Box::new(MonotoneSpline::new(table)?),
+            Self::Pclm => Box::new(CompositeLink::fit(table, step(), Smoothing::Aic)?),
+            Self::Pycnophylactic => Box::new(Pycnophylactic::new(table, &steps(table))?),
+            Self::Centroid => {
+                let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+                Box::new(Centroid::fit(model, table, &options)?)
+            }
         })
     }
 }
 
-/// The methods that are named, and whether they were: all of them where none is. A name that is not
+/// Lengths of cells along every input.
+fn steps(table: &Observations) -> Vec<f64> {
+    let at = table.supports();
+    let dims = at.dims().len();
+    let most = MOST_CELLS[usize::from(dims > 1)];
+    let step = |d: usize| {
+        let ends: Vec<(f64, f64)> = (0..at.len()).map(|row| at.extent(row, d)).collect();
+        let first = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = ends
+            .iter()
+            .fold(first, |(low, high), (a, b)| (low.min(*a), high.max(*b)));
+        let widths = ends.iter().map(|(a, b)| b - a).filter(|width| *width > 0.0);
+        let narrowest = widths.fold(high - low, f64::min);
+        let is_year = |x: f64| x.fract() == 0.0 && (0.0..=MOST_YEARS).contains(&x);
+        let step = match ends.iter().all(|(a, b)| is_year(*a) && is_year(*b)) {
+            true => 1.0,
+            false => narrowest / CELLS,
+        };
+        step.max((high - low) / most)
+    };
+    (0..dims).map(step).collect()
+}
+
+/// The methods that are named, and whether they were: the usual ones where none is. A name that is not
 /// known is refused.
 pub fn named(against: &[String]) -> Result<(Vec<Simple>, bool), Problems> {
     let known = Simple::ALL.map(Simple::name);
@@ -79,7 +141,7 @@ pub fn named(against: &[String]) -> Result<(Vec<Simple>, bool), Problems> {
     }
     problems.or(())?;
     Ok(match against.is_empty() {
-        true => (Simple::ALL.to_vec(), false),
+        true => (Simple::USUAL.to_vec(), false),
         false => (found, true),
     })
 }
@@ -90,7 +152,7 @@ pub fn cannot(simple: Simple, when: &str, error: &FitError) -> Problems {
         "--against {}: it cannot be used {when}: {error}",
         simple.name()
     );
-    let remedy = "leave it out; without --against all methods that can do the study are taken";
+    let remedy = "leave it out; without --against those are taken that can do the study";
     Problem::new(message).remedy(remedy).into()
 }
 
@@ -101,7 +163,7 @@ mod tests {
     #[test]
     fn methods_have_names() {
         let names = |all: &[&str]| named(&all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
-        assert_eq!(names(&[]).unwrap(), (Simple::ALL.to_vec(), false));
+        assert_eq!(names(&[]).unwrap(), (Simple::USUAL.to_vec(), false));
         let (found, is_named) = names(&["mono", "quadrat", "mono", "areal"]).unwrap();
         assert_eq!(found, [Simple::Mono, Simple::Areal]);
         assert!(is_named);

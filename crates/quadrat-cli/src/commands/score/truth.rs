@@ -6,7 +6,7 @@ use anyhow::Result;
 use quadrat::baseline::reported_as;
 use quadrat::error::FitError;
 use quadrat::likelihood::{Bernoulli, Binomial, Likelihood, Poisson};
-use quadrat::model::Observations;
+use quadrat::model::{Model, Observations};
 use quadrat::support::Functionals;
 use quadrat::validation::HeldOut;
 
@@ -177,9 +177,10 @@ impl Truth {
         let asked = self.resolved.predictions.remove(0);
         let reported = self.reported(&asked)?;
         let at = functionals(&asked.places, 0..asked.places.len())?;
+        let model = engine::without_rows(&self.resolved)?;
         let mut others = Vec::new();
         for &simple in simple {
-            match self.by_simple(simple, &asked, (&at, &reported)) {
+            match self.by_simple(simple, &asked, (&at, &reported), &model) {
                 Ok(part) => others.push((simple, part?)),
                 Err(error) if is_named => {
                     return Err(cannot(simple, "for this study and truth", &error).into());
@@ -210,6 +211,7 @@ impl Truth {
         simple: Simple,
         asked: &Asked,
         (at, reported): (&Functionals, &[HeldOut]),
+        model: &Model,
     ) -> Result<Result<Part>, FitError> {
         let output = &asked.places.output;
         let is_it = |t: &&crate::resolve::Observed| t.of == self.of && t.places.output == *output;
@@ -217,7 +219,7 @@ impl Truth {
             return Ok(Err(anyhow::anyhow!("no row is of this output")));
         };
         let rows = engine::observations(observed)?;
-        let response = simple.fit(&rows)?.predict_response(at)?;
+        let response = simple.fit(&rows, model)?.predict_response(at)?;
         let ones = vec![1.0; reported.len()];
         let amounts = asked
             .places
