@@ -78,7 +78,7 @@ impl<'a> Cross<'a> {
         }
         let rows = self.scored.rows.iter().enumerate();
         let row = |(at, &(part, row)): (usize, &(usize, usize))| Row {
-            address: self.table(part).address_and_key(row),
+            number: self.table(part).kept.get(row).copied().unwrap_or(row) + 1,
             fold: Some(self.folds.of(at) + 1),
             reported: self.reported[at],
         };

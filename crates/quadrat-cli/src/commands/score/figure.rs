@@ -57,7 +57,7 @@ fn calibration(judged: &Judged, ours: &Method) -> Option<Figure> {
             return None;
         };
         Some(LeftOut {
-            label: row.address.clone(),
+            label: format!("row {}", row.number),
             observed,
             mean: told.mean,
             lower,

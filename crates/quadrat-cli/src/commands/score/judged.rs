@@ -21,8 +21,8 @@ pub struct Told {
 /// A row that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Where it stands: "ages.csv:7".
-    pub address: String,
+    /// Its number in the table, counted from 1.
+    pub number: usize,
     /// The fold in which it was held out, counted from 1.
     pub fold: Option<usize>,
     /// What it reported.

@@ -62,7 +62,7 @@ pub fn predictions(judged: &Judged) -> Result<Vec<u8>> {
             };
             table.write_record([
                 method.name.clone(),
-                row.address.clone(),
+                row.number.to_string(),
                 row.fold.map_or_else(String::new, |fold| fold.to_string()),
                 exact(lower),
                 exact(upper),

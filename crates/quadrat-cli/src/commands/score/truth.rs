@@ -196,7 +196,7 @@ impl Truth {
         let told = engine::prediction(&posterior, &asked.places, 0..reported.len(), &wanted)?;
         let ours = of_prediction(&told, &reported, 0)?;
         let row = |(at, reported): (usize, &HeldOut)| Row {
-            address: format!("{} row {}", self.table, at + 1),
+            number: at + 1,
             fold: None,
             reported: *reported,
         };
