@@ -194,7 +194,8 @@ fn true_values_judge_one_fit_beside_areal_and_mono() {
             ("rows.csv", bands.as_bytes()),
             ("truth.csv", truth.as_bytes()),
         ]);
-        let args = ["--truth", "truth.csv", "--against", "mono,areal"];
+        let others = "mono,areal,pclm,pycnophylactic,centroid";
+        let args = ["--truth", "truth.csv", "--against", others];
         let args: Vec<&str> = ASK.iter().chain(&args).copied().collect();
         let said = done(folder.path(), &args);
         assert!(said.contains("40 true values of `truth.csv`"), "{said}");
@@ -208,7 +209,12 @@ fn true_values_judge_one_fit_beside_areal_and_mono() {
             })
             .sum();
         assert!((mse("areal") - by_hand / 40.0).abs() < 1e-9);
-        assert!(mse("quadrat") < mse("mono") && mse("mono") < mse("areal"));
+        for smooth in ["mono", "pclm", "pycnophylactic"] {
+            assert!(mse("quadrat") < mse(smooth), "{smooth}");
+            assert!(mse(smooth) < mse("areal"), "{smooth}");
+        }
+        // The middle of a band stands for it: its height is right on average alone.
+        assert!(mse("quadrat") < mse("centroid"));
         assert!(!all.contains_key(&("constant".to_owned(), "mse".to_owned())));
     }
 }
