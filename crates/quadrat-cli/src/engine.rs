@@ -16,7 +16,7 @@ pub use reporting::{
 };
 
 use crate::geographic::SAVED_AS;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
 use quadrat::link::Link;
@@ -34,7 +34,7 @@ use crate::functionals::functionals;
 use crate::limits::Said;
 use crate::numbers::coordinate;
 use crate::prediction_csv;
-use crate::resolve::{self, Observed, Resolved};
+use crate::resolve::{self, Codes, Observed, Resolved, codes};
 use crate::study::{Inducing, Integration, NonNegative, Setting, Study};
 use crate::suggest;
 use crate::words::method_in_words;
@@ -66,6 +66,13 @@ pub fn kernel_columns(expression: &str) -> Result<(Vec<String>, Vec<String>), (u
         Ok(kernel) => Ok((kernel.inputs().to_vec(), kernel.outputs().to_vec())),
         Err(error) => Err((error.at, error.message)),
     }
+}
+
+/// The columns of a kernel that hold labels, see [`Kernel::labels`]; none where it does not parse.
+pub fn kernel_labels(expression: &str) -> Vec<String> {
+    let kernel = Kernel::parse(expression);
+    let labels = kernel.iter().flat_map(Kernel::labels);
+    labels.map(str::to_owned).collect()
 }
 
 /// The expression of a kernel that is rough along an input.
@@ -326,6 +333,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     if let Some(geographic) = &resolved.geographic {
         posterior.set_note(SAVED_AS, geographic.to_note()?);
     }
+    keep_labels(&mut posterior, &resolved.codes)?;
     posterior.set_note(RUN, &resolved.run);
     let names = resolve::names(&resolved.study, &resolved.tables);
     posterior.set_note(TABLES, serde_json::to_string(&names)?);
@@ -345,6 +353,20 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         );
     }
     Ok(posterior)
+}
+
+/// Keeps the labels of inputs in a model that is to be saved.
+pub fn keep_labels(posterior: &mut Posterior, codes: &Codes) -> Result<()> {
+    if !codes.is_empty() {
+        posterior.set_note(codes::SAVED_AS, codes.to_note()?);
+    }
+    Ok(())
+}
+
+/// The labels of the inputs of a saved model.
+pub fn labels(posterior: &Posterior) -> Result<Codes> {
+    let note = posterior.note(codes::SAVED_AS);
+    Codes::from_note(note).context("cannot use the labels in the model")
 }
 
 /// A failed fit in terms of the user's rows.

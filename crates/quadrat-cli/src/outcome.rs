@@ -53,6 +53,7 @@ impl Outcome {
             let told = [
                 heavy(&answer, asked.level),
                 unresolved(&asked.places, &answer),
+                new_labels(&asked.places, &answer),
             ];
             let told = told.into_iter().flatten().chain(finer);
             let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
@@ -232,6 +233,21 @@ pub fn unresolved(places: &Places, answer: &Answer) -> Option<String> {
         "sds of {} of {} are not known, first row {} ({}): values vary so much more than their noise that double precision cannot tell such small sds; what stands there is the rounding, which the sds do not exceed; ask for places that were observed, or subtract a rough fit from the values",
         answer.unresolved.len(),
         count(places.len(), "row"),
+        first + 1,
+        places.describe(first)
+    ))
+}
+
+/// A warning when some rows have a label that was not observed.
+pub fn new_labels(places: &Places, answer: &Answer) -> Option<String> {
+    let first = *answer.new_labels.first()?;
+    let (rows, has) = match answer.new_labels.len() {
+        1 => ("1 row".to_owned(), "has"),
+        several => (count(several, "row"), "have"),
+    };
+    Some(format!(
+        "{rows} of {} {has} a label that no row was observed with, first row {} ({}): its effect in the kernel (`iid`) is predicted from the prior, as that of a new label",
+        places.len(),
         first + 1,
         places.describe(first)
     ))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::geographic::Geographic;
 use crate::grid::Axis;
+use crate::resolve::Codes;
 use crate::shapes::{Kind, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::support::{Aggregate, Extent, Support};
@@ -72,6 +73,8 @@ pub struct Along {
     pub first: Vec<f64>,
     /// The other edge, as given; `None` for points.
     pub second: Option<Vec<f64>>,
+    /// The labels that the coordinates stand for, where they do.
+    pub labels: Option<Arc<[String]>>,
 }
 
 impl Along {
@@ -80,6 +83,18 @@ impl Along {
         let first = self.first[row];
         let second = self.second.as_ref().map_or(first, |second| second[row]);
         (first.min(second), first.max(second))
+    }
+
+    /// The label of a row, where the dimension holds labels.
+    pub fn label(&self, row: usize) -> Option<&str> {
+        let labels = self.labels.as_ref()?;
+        labels.get(self.first[row] as usize).map(String::as_str)
+    }
+
+    /// Where a row is, for messages: its label, or its middle.
+    pub fn told(&self, row: usize) -> String {
+        let label = self.label(row).map(str::to_owned);
+        label.unwrap_or_else(|| self.middle(row).to_string())
     }
 
     /// Keeps the rows that `keep` says.
@@ -117,6 +132,7 @@ impl Places {
                 headers: vec![dim.name.value.clone()],
                 first: next(),
                 second: None,
+                labels: None,
             },
             Extent::Edges(a, b) => Along {
                 name: dim.name.value.clone(),
@@ -126,6 +142,7 @@ impl Places {
                 ],
                 first: next(),
                 second: Some(next()),
+                labels: None,
             },
         };
         Self {
@@ -140,12 +157,32 @@ impl Places {
         }
     }
 
+    /// Gives dimensions that hold labels their texts; coordinates are codes already.
+    pub fn name_labels(&mut self, codes: &Codes) {
+        for dim in &mut self.dims {
+            dim.labels = codes.labels(&dim.name);
+        }
+    }
+
+    /// The same where coordinates are the labels themselves, as in a grid over years.
+    pub fn take_for_labels(&mut self, codes: &mut Codes) {
+        for dim in &mut self.dims {
+            if !codes.holds(&dim.name) {
+                continue;
+            }
+            for x in &mut dim.first {
+                *x = codes.code(&dim.name, &x.to_string());
+            }
+        }
+        self.name_labels(codes);
+    }
+
     /// A row's key and the middle of its place, for messages.
     pub fn describe(&self, row: usize) -> String {
         let key = self.shapes.iter();
         let key = key.map(|shapes| format!("{} = {}", shapes.header, shapes.keys[row]));
         let along = self.dims.iter();
-        let along = along.map(|dim| format!("{} = {}", dim.name, dim.middle(row)));
+        let along = along.map(|dim| format!("{} = {}", dim.name, dim.told(row)));
         key.chain(along).collect::<Vec<String>>().join(", ")
     }
 
@@ -167,6 +204,7 @@ impl Places {
                     headers: vec![format!("{name}_lower"), format!("{name}_upper")],
                     first: (0..total).map(|row| ends(row).0).collect(),
                     second: Some((0..total).map(|row| ends(row).1).collect()),
+                    labels: None,
                     name,
                 }
             } else {
@@ -174,6 +212,7 @@ impl Places {
                     headers: vec![name.clone()],
                     first: (0..total).map(|row| ends(row).0).collect(),
                     second: None,
+                    labels: None,
                     name,
                 }
             });
@@ -212,6 +251,7 @@ impl Places {
             headers: vec![(*name).to_owned()],
             first: values.to_vec(),
             second: None,
+            labels: None,
         };
         Self {
             rows: columns.first().map_or(0, |(_, values)| values.len()),

@@ -93,7 +93,10 @@ pub fn place(places: &Places, row: usize) -> Vec<Cell> {
             .map(|shapes| Cell::Text(shapes.keys[row].clone())),
     );
     for dim in &places.dims {
-        cells.push(Cell::Coordinate(dim.first[row]));
+        cells.push(match dim.label(row) {
+            Some(label) => Cell::Text(label.to_owned()),
+            None => Cell::Coordinate(dim.first[row]),
+        });
         cells.extend(
             dim.second
                 .as_ref()

@@ -184,6 +184,16 @@ pub enum InputError {
         /// Its name.
         output: String,
     },
+    /// Fewer inducing points than the labels of the kernel need.
+    #[error(
+        "{asked} inducing points are too few for the labels of the kernel (`iid`): every label needs one, and what is common to them at least one more; take at least {least} (some tens more make it accurate), or dense inference"
+    )]
+    FewInducing {
+        /// How many were asked for.
+        asked: usize,
+        /// How many are needed.
+        least: usize,
+    },
     /// A link name that does not exist.
     #[error("there is no link `{name}`; the links are: identity, exp, square, softplus")]
     UnknownLink {

@@ -10,7 +10,7 @@ use super::predict::read;
 use crate::args::Looks;
 use crate::geographic::Geographic;
 use crate::places::Places;
-use crate::resolve::Files;
+use crate::resolve::{Codes, Files};
 use crate::study::fields::Check;
 use crate::table::{Table, is_geo, open_geo};
 use crate::terminal::warn;
@@ -27,13 +27,14 @@ pub struct Asked<'a> {
     pub looks: &'a Looks,
 }
 
-/// The places of a table, with all its other columns but some; warns of what was noticed.
+/// The places of a table, with all its other columns but some, and the labels that were known or
+/// are new; warns of what was noticed.
 pub fn places(
     asked: &Asked<'_>,
     dims: &[String],
-    geographic: Option<Arc<Geographic>>,
+    (geographic, codes): (Option<Arc<Geographic>>, Codes),
     but: &[&str],
-) -> Result<Places> {
+) -> Result<(Places, Codes)> {
     let looks = filled(asked.looks, dims);
     let described = flags::described(&Line {
         words: asked.words,
@@ -51,12 +52,15 @@ pub fn places(
     flags::same_map(&check, &described.support, geographic.as_deref());
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
+    flags::no_width(&check, &described.support, &codes);
+    files.codes.replace(codes);
     let places = read(asked.file, &files, &described);
+    let codes = files.codes.take();
     for warning in files.warnings() {
         warn(&warning);
     }
     check.finish().by_flags().or(())?;
-    places.context("no places were read")
+    Ok((places.context("no places were read")?, codes))
 }
 
 /// Where rows look, inputs that nothing names as columns of points.

@@ -120,7 +120,8 @@ fn added(
         words: ["tell", ""],
         looks: &args.looks,
     };
-    let places = looks::places(&asked, posterior.dims(), geographic, &[])?;
+    let known = (geographic, engine::labels(&posterior)?);
+    let (places, codes) = looks::places(&asked, posterior.dims(), known, &[])?;
     let answered = read(&table, &places)?;
     let (own, open) = kinds(args, &posterior, &table, &places, &answered)?;
     if own.is_empty() {
@@ -137,6 +138,7 @@ fn added(
     record.add(&table, &in_order(&own))?;
     let mut posterior = conditioned(posterior, &places, &answered, own)?;
     record.keep(&mut posterior)?;
+    engine::keep_labels(&mut posterior, &codes)?;
     if open > 0 && !args.quiet {
         warn(&format!(
             "{} without an answer left out",

@@ -91,12 +91,39 @@ pub struct Answer {
     pub uncut: Vec<f64>,
     /// Rows far outside the data.
     pub far: Vec<usize>,
+    /// Rows with a label that no row was observed with.
+    pub new_labels: Vec<usize>,
     /// Rows finer than what was observed, where the fit is smooth, by input.
     pub finer: Vec<Finer>,
     /// Rows whose sds are not known, but that they are not larger.
     pub unresolved: Vec<usize>,
     /// New observations at the same places, where their noise varies and the response was asked.
     pub noisy: Option<Box<Answer>>,
+}
+
+impl Answer {
+    /// The answers of some rows, ascending, to be drawn: without what is told of rows.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let some = |all: &Vec<f64>| -> Vec<f64> {
+            let own = rows.iter();
+            own.filter_map(|&row| all.get(row).copied()).collect()
+        };
+        let chances = self.chances.iter();
+        Self {
+            mean: some(&self.mean),
+            sd: some(&self.sd),
+            lower: some(&self.lower),
+            median: some(&self.median),
+            upper: some(&self.upper),
+            chances: chances
+                .map(|(name, all)| (name.clone(), some(all)))
+                .collect(),
+            draws: self.draws.iter().map(some).collect(),
+            uncut: some(&self.uncut),
+            noisy: self.noisy.as_ref().map(|noisy| Box::new(noisy.rows(rows))),
+            ..Self::default()
+        }
+    }
 }
 
 /// Answers at places, chunk by chunk.
@@ -170,6 +197,8 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
                 .into_iter()
                 .map(|row| row + start),
         );
+        let new = posterior.new_labels(&at)?.into_iter();
+        answer.new_labels.extend(new.map(|row| row + start));
         add_finer(&mut answer.finer, posterior.finer_than_rows(&at)?, start);
         start = end;
     }

@@ -2,6 +2,7 @@
 
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
 
+use super::slices::{self, Slices};
 use super::view::Shared;
 use super::{chances, inducing, marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};
@@ -30,7 +31,7 @@ pub fn figure(
     let mut caption = format!("{}.", note(asked));
     if !fixed.is_empty() {
         let fixed = fixed.iter().map(|&d| &asked.places.dims[d]);
-        let fixed = fixed.map(|dim| format!("{} = {}", dim.name, dim.middle(0)));
+        let fixed = fixed.map(|dim| format!("{} = {}", dim.name, dim.told(0)));
         caption.push_str(&format!(" At {}.", fixed.collect::<Vec<_>>().join(", ")));
     }
     caption.push_str(&super::covariates(asked, &covariates));
@@ -39,6 +40,36 @@ pub fn figure(
         x: Axis::new(dim.name.clone()),
         panels: panels.collect(),
     }))
+}
+
+/// A figure for each of some labels.
+pub fn of_each(
+    outcome: &Outcome,
+    group: &[(&Asked, &Answer)],
+    (x, slices): (usize, &Slices),
+    extras: Option<&Extras>,
+) -> Vec<Figure> {
+    let one = |(i, rows): (usize, &Vec<usize>)| {
+        let part = |(asked, answer): &(&Asked, &Answer)| {
+            let mut own = (*asked).clone();
+            own.places.keep(rows);
+            let at = slices::words(&own.places, &slices.dims, 0);
+            (own.name, own.id) = (
+                format!("{}: {at}", asked.name),
+                format!("{}-{}", asked.id, i + 1),
+            );
+            (own, answer.rows(rows))
+        };
+        let parts: Vec<(Asked, Answer)> = group.iter().map(part).collect();
+        let parts: Vec<(&Asked, &Answer)> = parts.iter().map(|(a, b)| (a, b)).collect();
+        let mut figure = figure(outcome, &parts, x, extras)?;
+        if let (Figure::Curve(curve), Some((first, _))) = (&mut figure, parts.first()) {
+            curve.heading.id.clone_from(&first.id);
+        }
+        Some(figure)
+    };
+    let each = slices.rows.iter().enumerate();
+    each.filter_map(one).collect()
 }
 
 fn panel(

@@ -185,6 +185,11 @@ fn predicted(
             .extend(curve::figure(outcome, group, x, extras));
         return;
     }
+    if let Some(View::Each(x, slices)) = &view {
+        let curves = curve::of_each(outcome, group, (*x, slices), extras);
+        drawn.figures.extend(curves);
+        return;
+    }
     for &(asked, answer) in group {
         let maps = match (&view, map::of(&asked.places)) {
             (Some(View::Over(over)), _) => {

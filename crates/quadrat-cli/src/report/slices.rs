@@ -51,7 +51,7 @@ pub fn of(keys: &[Vec<u64>], places: &Places, others: &[usize]) -> Slices {
 }
 
 /// Rows that agree along some dimensions.
-fn grouped(places: &Places, dims: &[usize]) -> Vec<Vec<usize>> {
+pub(super) fn grouped(places: &Places, dims: &[usize]) -> Vec<Vec<usize>> {
     let mut at: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for row in 0..places.len() {
@@ -88,6 +88,9 @@ pub fn words(places: &Places, dims: &[usize], row: usize) -> String {
 
 /// The place of a row along a dimension, in words.
 pub fn along(dim: &Along, row: usize) -> String {
+    if let Some(label) = dim.label(row) {
+        return format!("{} {label}", dim.name);
+    }
     match dim.ends(row) {
         (lower, upper) if lower == upper => format!("{} {}", dim.name, coordinate(lower)),
         (lower, upper) => format!(

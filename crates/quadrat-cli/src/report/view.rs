@@ -16,6 +16,8 @@ use crate::study::map_kernel::is_plane;
 pub enum View {
     /// A curve along a dimension.
     Along(usize),
+    /// A curve along a dimension for each of some labels.
+    Each(usize, Slices),
     /// Maps over two dimensions.
     Over(Over),
     /// The rows themselves, with the number of maps where these would be too many.
@@ -95,11 +97,16 @@ impl<'a> Knowledge<'a> {
 
 /// The picture of some places that are points or boxes.
 pub fn of(places: &Places, known: &Knowledge<'_>) -> View {
-    let varying = super::varying(places);
+    let all = super::varying(places);
+    // Labels are no axis.
+    let is_label = |d: &usize| places.dims[*d].labels.is_some();
+    let (labels, varying): (Vec<usize>, Vec<usize>) = all.iter().partition(|d| is_label(d));
+    let alone = |d: usize| is_alone(places, d) && free(known, places, &all, d);
     match varying.as_slice() {
-        [] if places.dims.len() == 1 => return View::Along(0),
+        [] if places.dims.len() == 1 && !is_label(&0) => return View::Along(0),
         [] => return View::Rows(None),
-        [x] => return View::Along(*x),
+        [x] if labels.is_empty() || alone(*x) => return View::Along(*x),
+        [x] => return each(places, *x, labels),
         _ => {}
     }
     let name = |d: usize| places.dims[d].name.as_str();
@@ -107,7 +114,7 @@ pub fn of(places: &Places, known: &Knowledge<'_>) -> View {
     let positions = (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j)));
     let mut too_many = None;
     let mut over = |pair, is_plane: bool, with_dots: bool| {
-        let found = over(places, pair, &varying, is_plane, with_dots)?;
+        let found = over(places, pair, &all, is_plane, with_dots)?;
         if found.slices.rows.len() > MOST {
             too_many.get_or_insert(found.slices.rows.len());
             return None;
@@ -129,7 +136,6 @@ pub fn of(places: &Places, known: &Knowledge<'_>) -> View {
     if !planes.is_empty() {
         return View::Rows(too_many);
     }
-    let alone = |d: usize| is_alone(places, d) && free(known, places, &varying, d);
     let distinct: Vec<usize> = varying.iter().map(|&d| distinct(places, d)).collect();
     for (i, j) in positions {
         let pair = (varying[i], varying[j]);
@@ -150,6 +156,18 @@ pub fn of(places: &Places, known: &Knowledge<'_>) -> View {
     }
     let along = varying.iter().copied().find(|&d| alone(d));
     along.map_or(View::Rows(too_many), View::Along)
+}
+
+/// A curve for every combination of labels, where these are few.
+fn each(places: &Places, x: usize, labels: Vec<usize>) -> View {
+    let slices = Slices {
+        rows: slices::grouped(places, &labels),
+        dims: labels,
+    };
+    match slices.rows.len() <= MOST {
+        true => View::Each(x, slices),
+        false => View::Rows(None),
+    }
 }
 
 /// How many different places there are along a dimension.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::columns::find;
+use super::columns::{find, names, read_labels};
 use super::degrees::degrees;
 use super::files::Files;
 use super::fill::fill;
@@ -79,14 +79,28 @@ fn read(
             at(&geographic.dims[1])?,
         ))
     });
-    // Places on the globe and weights have no mean to be taken as.
+    let is_label = |i: usize| {
+        let dim = keys.dims.get(i);
+        dim.is_some_and(|dim| files.codes.borrow().holds(&dim.value))
+    };
+    // Places on the globe, labels and weights have no mean to be taken as.
     let may_miss = |i: usize| {
         let is_place = pair.is_some_and(|(_, lon, lat)| i == lon || i == lat);
-        keys.fills && i < keys.dims.len() && !is_place
+        keys.fills && i < keys.dims.len() && !is_place && !is_label(i)
     };
-    let mut columns = columns(points, &found, may_miss)
-        .map_err(|problems| check.extend(problems))
-        .ok()?;
+    let numbers: Vec<usize> = (0..found.len()).filter(|&i| !is_label(i)).collect();
+    let own: Vec<usize> = numbers.iter().map(|&i| found[i]).collect();
+    let read = columns(points, &own, |k| may_miss(numbers[k]));
+    let refuse = |problems: Problems| match own.iter().find_map(|&at| names(points, at)) {
+        Some(problem) => check.add(problem),
+        None => check.extend(problems),
+    };
+    let mut read = read.map_err(refuse).ok()?.into_iter();
+    let each = (0..found.len()).map(|i| match is_label(i) {
+        true => read_labels(files, points, found[i]),
+        false => read.next(),
+    });
+    let mut columns = each.collect::<Option<Vec<_>>>()?;
     let of_point = of_point.ok()?;
     let mut problems = Problems::default();
     no_giants(points, &found, &columns, &mut problems);

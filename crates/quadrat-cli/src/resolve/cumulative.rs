@@ -173,6 +173,7 @@ pub(super) fn apart(
         headers: vec![String::new()],
         first: of,
         second: None,
+        labels: None,
     };
     Some(Increments {
         are_some: taken.is_kept,

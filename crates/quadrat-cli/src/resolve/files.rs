@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::codes::Codes;
 use crate::diagnostic::{Problem, Problems, Remedy};
 use crate::geo_file::{GeoFile, Outline, outlines};
 use crate::geographic::Geographic;
@@ -22,6 +23,8 @@ pub struct Files<'a> {
     pub check: &'a Check<'a>,
     /// Longitude and latitude, when the study has them.
     pub geographic: Option<Arc<Geographic>>,
+    /// The labels that were read so far.
+    pub codes: RefCell<Codes>,
     folder: PathBuf,
     shown: PathBuf,
     geo: Known<PathBuf, GeoFile>,
@@ -36,6 +39,7 @@ impl<'a> Files<'a> {
         Self {
             check,
             geographic: None,
+            codes: RefCell::default(),
             folder: folder.to_owned(),
             shown: shown.to_owned(),
             geo: RefCell::default(),

@@ -19,6 +19,8 @@ pub(super) struct Inputs<'a> {
     pub of_kernel: &'a [String],
     /// Longitude and latitude, when some regions are in them.
     pub geographic: Option<&'a Geographic>,
+    /// Those that hold labels.
+    pub labels: &'a [String],
 }
 
 /// The inputs of the model; unknown ones are noted once, at the kernel.
@@ -117,6 +119,7 @@ pub(super) fn usable(
             check.refuse(&name.span, message, remedy);
         }
     }
+    no_width(check, inputs.labels, support);
     if let Some(geographic) = inputs.geographic {
         together(check, geographic, support);
     }
@@ -138,6 +141,30 @@ pub(super) fn usable(
             );
         } else {
             warnings.push(format!("the dimension `{name}` is given but the kernel does not use it: rows that differ only there are alike"));
+        }
+    }
+}
+
+/// Refuses boxes and regions along labels.
+fn no_width(check: &Check<'_>, labels: &[String], support: &Support) {
+    let boxes = support.dims.iter();
+    let boxes = boxes.filter(|dim| dim.extent != Extent::Point);
+    let boxes = boxes.map(|dim| (&dim.name, "a box"));
+    let regions = match &support.shape {
+        Some(Shape::Region(keys)) => &keys.dims[..],
+        _ => &[],
+    };
+    let regions = regions.iter().map(|name| (name, "a region"));
+    for (name, what) in boxes.chain(regions) {
+        let dim = &name.value;
+        if labels.contains(dim) {
+            let message = format!(
+                "`{dim}` holds labels, since the kernel has `iid({dim})`: they have no width between them, so that {what} cannot extend along it"
+            );
+            let remedy = format!(
+                "name its column under `point`, which may stand beside a `box`, `region` or `bag` over the others: `point = [\"{dim}\"]`"
+            );
+            check.refuse(&name.span, message, remedy);
         }
     }
 }

@@ -7,6 +7,7 @@ mod bags;
 mod behind;
 mod choose;
 mod clashes;
+pub mod codes;
 mod columns;
 mod constant;
 mod cover;
@@ -21,6 +22,7 @@ mod keys;
 mod labels;
 mod meet;
 mod observed;
+mod outputs;
 mod ranks;
 mod read;
 mod regions;
@@ -46,13 +48,14 @@ use crate::prediction_csv;
 use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::Support;
-use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
+use crate::study::{NonNegative, Predict, Scale, Study, Where};
 pub use amounts::{amounts_suit, with_table, without_table};
 use apart::names_apart;
 pub use behind::RowsAsked;
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
 use clashes::no_column_twice;
+pub use codes::Codes;
 use constant::constant_inputs;
 use degrees::degrees;
 pub use draws::{MOST_POINTS, NOT_OBSERVED, NOT_TRUNCATED};
@@ -61,6 +64,7 @@ pub use inputs::together;
 use inputs::{Inputs, dims, usable};
 pub use meet::MeetAsked;
 pub use observed::Observed;
+use outputs::{links_of_columns, outputs};
 use ranks::ranked;
 pub use ranks::{OBSERVED, one_count};
 use read::observed;
@@ -94,6 +98,8 @@ pub struct Resolved {
     pub outputs: Vec<String>,
     /// The inducing points of sparse inference, where the study gives them.
     pub inducing: Option<Places>,
+    /// The labels of the inputs that hold some.
+    pub codes: Codes,
     /// The number of the run.
     pub run: String,
 }
@@ -172,101 +178,6 @@ fn reporting<'a>(tables: &'a [Observed], asked: &Asked) -> Option<&'a Observed> 
     chosen.or_else(|| tables.iter().find(own))
 }
 
-/// The outputs of the tables in order of appearance, or in that of the kernel where it mixes them.
-fn outputs(check: &Check<'_>, study: &Study, tables: &[Observed], unread: bool) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for output in tables.iter().filter_map(|t| t.places.output.as_ref()) {
-        if !found.contains(output) {
-            found.push(output.clone());
-        }
-    }
-    if unread || found.is_empty() {
-        return found;
-    }
-    let span = |output: &str| {
-        let table = tables
-            .iter()
-            .find(|t| t.places.output.as_deref() == Some(output));
-        let observe = table.and_then(|t| study.observe.get(t.of));
-        observe.map_or(0..0, |observe| match &observe.output {
-            crate::study::Output::Named(name) | crate::study::Output::Column(name) => {
-                name.span.clone()
-            }
-            crate::study::Output::Only => observe.span.clone(),
-        })
-    };
-    let own = &study.latent.outputs;
-    if !own.is_empty() {
-        for output in found.iter().filter(|output| !own.contains(output)) {
-            let message = format!("the kernel has no output `{output}`");
-            let remedy = format!("its outputs are {}", crate::suggest::list(own));
-            check.refuse(&span(output), message, remedy);
-        }
-        for output in own.iter().filter(|output| !found.contains(output)) {
-            let message = format!("the kernel mixes the output `{output}`, but no row is of it");
-            let remedy = format!(
-                "observe it, or leave it out of `coregion`; the tables have {}",
-                crate::suggest::list(&found)
-            );
-            check.refuse(&study.latent.kernel.span, message, remedy);
-        }
-        return own.clone();
-    }
-    if let [only] = found.as_slice() {
-        let message = format!("`{only}` is the only output; mixing needs at least two");
-        // A column that tells outputs apart is easily given as the name of one.
-        let is_column = tables.iter().any(|table| table.table.find(only).is_ok());
-        let remedy = match is_column {
-            true => {
-                "it is a column of the table too: `output_column` takes the output of each row from there"
-            }
-            false => "leave its name out, or observe another output",
-        };
-        check.refuse(&span(only), message, remedy);
-    }
-    let mixing = &study.coregionalization;
-    if let Some(at) = &mixing.rank_span
-        && mixing.rank > found.len()
-    {
-        let message = format!(
-            "`rank` is {}, more than the {} outputs",
-            mixing.rank,
-            found.len()
-        );
-        check.refuse(
-            at,
-            message,
-            "a rank up to the number of outputs says all there is",
-        );
-    }
-    let both = |name: &&String| name.contains('\'') && name.contains('"');
-    for output in found.iter().filter(both) {
-        let message = format!("the name of the output `{output}` has both kinds of quotes");
-        check.refuse(&span(output), message, "rename it, with one kind or none");
-    }
-    found
-}
-
-/// Refuses tables that turn out to be of one output, which a column names, and cannot share its
-/// function.
-fn links_of_columns(check: &Check<'_>, study: &Study, tables: &[Observed], outputs: &[String]) {
-    for output in outputs {
-        let own = |table: &&Observed| table.places.output.as_ref() == Some(output);
-        let own: Vec<&Observe> = tables
-            .iter()
-            .filter(own)
-            .filter_map(|table| study.observe.get(table.of))
-            .collect();
-        let is_named = |table: &&Observe| matches!(table.output, Output::Named(_));
-        // Those that are named have been looked at before any table was read.
-        if !own.iter().all(is_named)
-            && !links::share_a_function(check, study.latent.link.as_ref(), &own)
-        {
-            return;
-        }
-    }
-}
-
 /// A prediction once for every output that is asked for.
 fn of_outputs(
     check: &Check<'_>,
@@ -324,12 +235,14 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let mut files = Files::new(&check, &study.folder, &study.shown);
     let geographic = degrees::pair(&files, &study);
     files.geographic.clone_from(&geographic);
+    files.codes.replace(Codes::of(&study));
     let (dims, all_known) = dims(&study, &check);
     let inputs = Inputs {
         of_kernel: study.latent.of_kernel(),
         dims: &dims,
         all_known,
         geographic: geographic.as_deref(),
+        labels: &study.labels(),
     };
     let mut warnings = Vec::new();
     let mut tables = Vec::new();
@@ -384,6 +297,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     if study.non_negative() == Some(NonNegative::Constrain) {
         warnings.push(TOO_NARROW.to_owned());
     }
+    let codes = files.codes.take();
     warnings.extend(files.warnings());
     let problems = check.finish();
     problems.or(())?;
@@ -403,6 +317,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         warnings,
         outputs,
         inducing,
+        codes,
     })
 }
 
@@ -421,6 +336,7 @@ fn asked(
             let support = Support::of_grid(axes, *aggregate, &predict.name.span);
             usable(check, inputs, &support, warnings);
             let mut places = Places::grid(axes, *aggregate, files.geographic.clone());
+            places.take_for_labels(&mut files.codes.borrow_mut());
             without_table(files, &predict.beside, &mut places)?;
             if let Some((lon, lat)) = places.pair() {
                 let ((a, b), (c, d)) = (ends(&axes[lon].1), ends(&axes[lat].1));

@@ -65,7 +65,7 @@ pub(super) fn observed(
     let check = files.check;
     let table = files.table(&observe.file)?;
     let shapes = shapes(files, &observe.support, Some((&table, &observe.file)), true);
-    let slots = Slots::of(&observe.support);
+    let slots = Slots::of(&observe.support, &files.codes.borrow());
     let along = slots.columns();
     let is_once = along.is_empty() && observe.output.column().is_none();
     if let (Some(Some(shapes)), true) = (&shapes, is_once) {
@@ -81,7 +81,7 @@ pub(super) fn observed(
     let all = || along.iter().chain(&told);
     let wanted: Vec<&Spanned<String>> = all().map(|(name, _)| *name).collect();
     let found = find(check, &table, &wanted)?;
-    let mut read = read_cells(check, &table, &found, all().map(|(_, reading)| *reading))?;
+    let mut read = read_cells(files, &table, &found, all().map(|(_, reading)| *reading))?;
     let mut problems = no_giant_cells(&table, &found, &read);
     let mut told_cells = read.split_off(along.len());
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
@@ -109,6 +109,7 @@ pub(super) fn observed(
     };
     let geographic = files.geographic.clone();
     let mut places = Places::from_columns(&observe.support, coordinates, shapes, geographic);
+    places.name_labels(&files.codes.borrow());
     cumulative::headers(observe.cumulative.as_ref(), &mut places);
     only_degrees(&table, &shown_in, &places, &mut problems);
     no_zero_width(&table, &shown_in, &places, &mut problems);
@@ -423,7 +424,7 @@ pub fn read_places(
 ) -> Option<Places> {
     let check = files.check;
     let shapes = shapes(files, support, Some((table, file)), false);
-    let slots = Slots::of(support);
+    let slots = Slots::of(support, &files.codes.borrow());
     let along = slots.columns();
     if along.is_empty() && support.shape.is_none() {
         no_column(check, support);
@@ -432,7 +433,7 @@ pub fn read_places(
     let wanted: Vec<&Spanned<String>> = along.iter().map(|(name, _)| *name).collect();
     let found = find(check, table, &wanted)?;
     let cells = read_cells(
-        check,
+        files,
         table,
         &found,
         along.iter().map(|(_, reading)| *reading),
@@ -447,6 +448,7 @@ pub fn read_places(
     let columns = slots.filled(columns, rows);
     let shown_in = slots.shown_in(&found);
     let mut places = Places::from_columns(support, columns, shapes, files.geographic.clone());
+    places.name_labels(&files.codes.borrow());
     add(&mut places)?;
     only_degrees(table, &shown_in, &places, &mut problems);
     no_zero_width(table, &shown_in, &places, &mut problems);

@@ -1,5 +1,6 @@
 //! Coordinates and edges of supports: columns of a table, and numbers that all rows share.
 
+use super::codes::Codes;
 use crate::study::fields::Spanned;
 use crate::study::support::{Edge, Extent, Support};
 use crate::table::Reading;
@@ -14,7 +15,11 @@ enum Slot<'s> {
 pub(super) struct Slots<'s>(Vec<Slot<'s>>);
 
 impl<'s> Slots<'s> {
-    pub fn of(support: &'s Support) -> Self {
+    /// Those of a support.
+    ///
+    /// # Arguments
+    /// * `codes` - of the inputs that hold labels
+    pub fn of(support: &'s Support, codes: &Codes) -> Self {
         let edge = |edge: &'s Edge| match edge {
             Edge::Column(name) => Slot::Column(name, Reading::Edge),
             Edge::Number(number) => Slot::Number(number.value),
@@ -22,7 +27,13 @@ impl<'s> Slots<'s> {
         let mut slots = Vec::new();
         for dim in &support.dims {
             match &dim.extent {
-                Extent::Point => slots.push(Slot::Column(&dim.name, Reading::Number)),
+                Extent::Point => {
+                    let reading = match codes.holds(&dim.name.value) {
+                        true => Reading::Label,
+                        false => Reading::Number,
+                    };
+                    slots.push(Slot::Column(&dim.name, reading));
+                }
                 Extent::Edges(a, b) => slots.extend([edge(a), edge(b)]),
             }
         }

@@ -5,6 +5,7 @@
 pub mod cumulative;
 pub mod density;
 pub mod fields;
+mod labels;
 pub mod likelihood;
 mod link;
 pub mod links;

@@ -11,6 +11,8 @@ pub enum Reading {
     Number,
     /// A finite number; NaN where it is missing.
     NumberOrMissing,
+    /// A label: a text, which has a code in place of a number.
+    Label,
     /// An edge of a box: a finite number, since an open band has no size.
     Edge,
     /// A variance or standard deviation that is known.
@@ -41,6 +43,10 @@ pub fn read(reading: Reading, cell: &str) -> Result<(f64, f64), BadCell> {
     match reading {
         Reading::Number => parse(cell).map(exact),
         Reading::NumberOrMissing => parse_or_missing(cell).map(exact),
+        Reading::Label => Err(BadCell {
+            fact: format!("`{}` is a label and no number", shown(cell)),
+            remedy: "read it by its text",
+        }),
         Reading::Edge => edge(cell).map(exact),
         Reading::Known => known(cell).map(exact),
         Reading::Wait => wait(cell).map(exact),

@@ -19,7 +19,7 @@ use crate::suggest;
 pub use bad_cells::BadCells;
 pub use cell::Reading;
 pub use csv::NewColumn;
-pub use number::parse as parse_number;
+pub use number::{is_missing, parse as parse_number};
 
 /// A table whose header was read; columns of numbers are read when asked for.
 #[derive(Debug)]

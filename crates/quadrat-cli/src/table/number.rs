@@ -38,11 +38,16 @@ pub fn parse(cell: &str) -> Result<f64, BadCell> {
 /// Reads a number, or NaN where the cell says that there is none: empty, `NA`, `NaN`, `null` and so
 /// on.
 pub fn parse_or_missing(cell: &str) -> Result<f64, BadCell> {
-    let word = cell.trim().to_lowercase();
-    if word.is_empty() || word == "nan" || MISSING.contains(&word.as_str()) {
+    if is_missing(cell) {
         return Ok(f64::NAN);
     }
     parse(cell)
+}
+
+/// Whether a cell says that there is nothing.
+pub fn is_missing(cell: &str) -> bool {
+    let word = cell.trim().to_lowercase();
+    word.is_empty() || word == "nan" || MISSING.contains(&word.as_str())
 }
 
 /// What is wrong with a cell that holds something else.
@@ -74,7 +79,7 @@ fn remedy(cell: &str) -> &'static str {
     } else if is_date(cell) {
         "write dates as numbers, such as days since the first one or years with a fraction"
     } else if cell.starts_with(|c: char| c.is_alphabetic()) {
-        "write a plain number such as 12.5 or 3e-4; a column of names can be given as columns of 0 and 1, one for each name but one, or, where every name has a function of its own, as `output_column`"
+        "write a plain number such as 12.5 or 3e-4; a column of names can be the input of `iid` in a kernel, an effect of each name, or be given as columns of 0 and 1, one for each name but one, or, where every name has a function and an observed scale of its own, as `output_column`"
     } else {
         "write a plain number such as 12.5 or 3e-4"
     }

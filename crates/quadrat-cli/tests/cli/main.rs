@@ -28,6 +28,7 @@ mod figures;
 mod harness;
 mod instruments;
 mod kinds;
+mod labels;
 mod long_runs;
 mod map_kernel;
 mod mcmc;

@@ -68,7 +68,7 @@ impl Coupled {
         self.leaves.iter().all(|leaf| match leaf.kind {
             Kind::Se | Kind::Matern12 | Kind::Matern32 | Kind::Matern52 => true,
             Kind::Rq | Kind::Periodic | Kind::Constant => true,
-            Kind::Linear | Kind::Coregion => false,
+            Kind::Linear | Kind::Iid | Kind::Coregion => false,
         })
     }
 
@@ -147,7 +147,7 @@ impl Coupled {
                     let alpha = leaf.alpha.map_or(1.0, |a| theta[a]);
                     length * alpha.sqrt().min(1.0)
                 }
-                Kind::Linear | Kind::Constant | Kind::Coregion => f64::INFINITY,
+                Kind::Linear | Kind::Constant | Kind::Iid | Kind::Coregion => f64::INFINITY,
                 _ => length,
             });
         }

@@ -9,8 +9,8 @@ use super::plan::{Factor, Family, Isotropic};
 use super::radial;
 use super::tile::{Evaluated, Sides, Slopes, Tables, Tile};
 use super::wide::{WIDE, Wide};
-use crate::kernel::Mixing;
 use crate::kernel::mixture::{Accuracy, Member, matern_members, rational_quadratic_members};
+use crate::kernel::{Iid, Mixing};
 use crate::support::Functionals;
 
 /// A factor ready to be evaluated on tiles.
@@ -61,6 +61,7 @@ enum How<'a> {
     /// Isotropic between points.
     Radial(Direct),
     Linear,
+    Label,
     /// With the matrix.
     Coregion(&'a Mixing, Vec<f64>),
     Tensor,
@@ -78,6 +79,7 @@ impl<'a> Prepared<'a> {
         let how = match factor {
             Factor::Line { dim, .. } | Factor::Periodic { dim, .. } => How::OneDim(one(*dim)),
             Factor::Linear { .. } => How::Linear,
+            Factor::Label { .. } => How::Label,
             Factor::Coregion { mixing, .. } => How::Coregion(mixing, mixing.matrix(theta)),
             Factor::Coupled(c) => match c.dims() {
                 [dim] => How::OneDim(one(*dim)),
@@ -163,7 +165,7 @@ impl<'a> Prepared<'a> {
         let direct = self.direct(sides, tile);
         let with_slopes = slopes == Slopes::Yes;
         let slopes = match (&self.how, with_slopes) {
-            (_, false) | (How::Linear | How::Coregion(..), _) => 0,
+            (_, false) | (How::Linear | How::Label | How::Coregion(..), _) => 0,
             _ if direct.is_some() => 1 + usize::from(self.has_alpha()),
             _ => self.factor.parameters().len(),
         };
@@ -184,6 +186,7 @@ impl<'a> Prepared<'a> {
                 members, has_alpha, ..
             } => mixture(members, *has_alpha, sides, tile, with_slopes, out),
             How::Linear => self.linear(sides, tile, &mut out.value),
+            How::Label => self.labels(sides, tile, &mut out.value),
             How::Coregion(mixing, matrix) => {
                 let (i, j) = self.levels(mixing, sides, tile);
                 let lanes = out.value.chunks_exact_mut(i.len());
@@ -280,6 +283,17 @@ impl<'a> Prepared<'a> {
             x.iter().map(|x| mixing.level(*x)).collect()
         };
         (of(sides.a, &tile.a), of(sides.b, &tile.b))
+    }
+
+    /// Whether the labels of the atoms are equal.
+    fn labels(&self, sides: Sides<'_>, tile: &Tile, value: &mut [f64]) {
+        let d = self.factor.dims()[0];
+        let (a, b) = (side(sides.a, d, &tile.a), side(sides.b, d, &tile.b));
+        for (b, out) in b.lower.iter().zip(value.chunks_exact_mut(a.len())) {
+            for (o, a) in out.iter_mut().zip(a.lower) {
+                *o = Iid::correlation(*a, *b);
+            }
+        }
     }
 
     /// What an isotropic factor needs when it meets only points on this tile.

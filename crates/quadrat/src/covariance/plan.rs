@@ -49,6 +49,8 @@ pub(super) enum Factor {
         lengthscales: Vec<usize>,
         origin: f64,
     },
+    /// One where labels are equal, else zero.
+    Label { dim: usize },
     /// Coregionalisation matrix over the levels of a dimension.
     Coregion { dim: usize, mixing: Mixing },
     /// Several leaves on common dimensions, by quadrature.
@@ -82,8 +84,15 @@ fn factors(leaves: &[&IndexedLeaf]) -> Vec<Factor> {
     let active: Vec<&IndexedLeaf> = leaves
         .iter()
         .copied()
-        .filter(|l| l.kind != Kind::Constant)
+        .filter(|l| !matches!(l.kind, Kind::Constant | Kind::Iid))
         .collect();
+    let mut labels: Vec<usize> = leaves
+        .iter()
+        .filter(|l| l.kind == Kind::Iid)
+        .flat_map(|l| l.columns.clone())
+        .collect();
+    labels.sort_unstable();
+    labels.dedup();
     let pieces: Vec<IndexedLeaf> = active.iter().flat_map(|l| split(l, &active)).collect();
     // Pieces that share a dimension belong together.
     let mut groups: Vec<Vec<IndexedLeaf>> = Vec::new();
@@ -106,6 +115,7 @@ fn factors(leaves: &[&IndexedLeaf]) -> Vec<Factor> {
             }
             single(&group.swap_remove(0))
         })
+        .chain(labels.into_iter().map(|dim| Factor::Label { dim }))
         .collect()
 }
 
@@ -161,6 +171,11 @@ fn single(leaf: &IndexedLeaf) -> Factor {
                 period: leaf.periods[0],
             };
         }
+        Kind::Iid => {
+            return Factor::Label {
+                dim: leaf.columns[0],
+            };
+        }
         Kind::Linear | Kind::Constant | Kind::Coregion => {
             return Factor::Linear {
                 dims: leaf.columns.clone(),
@@ -187,9 +202,10 @@ impl Factor {
     /// The dimensions it acts on.
     pub fn dims(&self) -> &[usize] {
         match self {
-            Self::Line { dim, .. } | Self::Periodic { dim, .. } | Self::Coregion { dim, .. } => {
-                std::slice::from_ref(dim)
-            }
+            Self::Line { dim, .. }
+            | Self::Periodic { dim, .. }
+            | Self::Label { dim }
+            | Self::Coregion { dim, .. } => std::slice::from_ref(dim),
             Self::Isotropic { dims, .. } | Self::Linear { dims, .. } => dims,
             Self::Coupled(c) => c.dims(),
         }
@@ -199,7 +215,8 @@ impl Factor {
     pub fn is_stationary(&self) -> bool {
         match self {
             Self::Line { .. } | Self::Isotropic { .. } | Self::Periodic { .. } => true,
-            Self::Linear { .. } | Self::Coregion { .. } => false,
+            // A place without a label has no variance.
+            Self::Linear { .. } | Self::Label { .. } | Self::Coregion { .. } => false,
             Self::Coupled(c) => c.is_stationary(),
         }
     }
@@ -225,6 +242,7 @@ impl Factor {
                 ..
             } => vec![*lengthscale, *period],
             Self::Linear { lengthscales, .. } => lengthscales.clone(),
+            Self::Label { .. } => Vec::new(),
             Self::Coregion { mixing, .. } => mixing
                 .weights
                 .iter()

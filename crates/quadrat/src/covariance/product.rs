@@ -190,7 +190,7 @@ impl Product {
                     };
                     (shape, period)
                 }
-                Kind::Linear | Kind::Constant | Kind::Coregion => return None,
+                Kind::Linear | Kind::Constant | Kind::Iid | Kind::Coregion => return None,
             };
             Some(Leaf {
                 shape,

@@ -22,13 +22,15 @@ pub enum Kind {
     Linear,
     /// [`Constant`](super::Constant)
     Constant,
+    /// [`Iid`](super::Iid)
+    Iid,
     /// [`Coregion`](super::Coregion)
     Coregion,
 }
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Se,
         Self::Matern12,
         Self::Matern32,
@@ -37,6 +39,7 @@ impl Kind {
         Self::Periodic,
         Self::Linear,
         Self::Constant,
+        Self::Iid,
         Self::Coregion,
     ];
 
@@ -52,6 +55,7 @@ impl Kind {
             Self::Periodic => "periodic",
             Self::Linear => "linear",
             Self::Constant => "constant",
+            Self::Iid => "iid",
             Self::Coregion => "coregion",
         }
     }
@@ -61,7 +65,7 @@ impl Kind {
     /// A linear kernel over one column has none: its variance already is the squared slope.
     pub(super) fn has_lengthscale(self, columns: usize) -> bool {
         match self {
-            Self::Constant | Self::Coregion => false,
+            Self::Constant | Self::Iid | Self::Coregion => false,
             Self::Linear => columns > 1,
             _ => true,
         }

@@ -7,7 +7,9 @@
 mod constant;
 mod coregion;
 mod expression;
+mod iid;
 mod indexed;
+mod labels;
 mod leaf;
 mod linear;
 mod matern12;
@@ -36,6 +38,8 @@ use std::str::FromStr;
 pub use constant::Constant;
 pub use coregion::Coregion;
 use expression::{Expression, Keeps};
+pub use iid::Iid;
+pub(crate) use iid::NO_LABEL;
 pub(crate) use indexed::IndexedLeaf;
 pub use leaf::{Kind, Leaf};
 pub use linear::Linear;
@@ -99,7 +103,7 @@ pub(crate) struct Outputs {
 impl Kernel {
     /// Reads a kernel expression.
     ///
-    /// Leaves `se matern12 matern32 matern52 rq periodic linear constant` over named columns,
+    /// Leaves `se matern12 matern32 matern52 rq periodic linear constant iid` over named columns,
     /// `+`, `*`, parentheses; `se(x, y, shared = true)` shares one lengthscale;
     /// `periodic(t, period = 24)` fixes the period; `coregion(site, north, south, rank = 1)` mixes
     /// outputs.
@@ -180,6 +184,12 @@ impl Kernel {
         Self::leaf(Kind::Constant, Vec::new(), None)
     }
 
+    /// An independent effect of every label in the column.
+    #[must_use]
+    pub fn iid(column: impl Into<String>) -> Self {
+        Self::leaf(Kind::Iid, vec![column.into()], None)
+    }
+
     /// Coregionalisation matrix over the outputs `levels`, told apart by `column`; zero where there
     /// are none.
     ///
@@ -258,7 +268,7 @@ impl Kernel {
         })
     }
 
-    /// Refuses outputs that are not told apart in one way.
+    /// Refuses outputs that are not told apart in one way, and functions of a label.
     fn unambiguous(self) -> Result<Self, KernelSyntaxError> {
         let refuse = |message: String| {
             Err(KernelSyntaxError {
@@ -267,6 +277,11 @@ impl Kernel {
                 message,
             })
         };
+        if let Some((leaf, column)) = self.number_of_a_label() {
+            return refuse(format!(
+                "`iid({column})` is alike where `{column}` is equal, and there `{leaf}({column})` says nothing more: leave one out of the product, or add them"
+            ));
+        }
         let Some(outputs) = &self.outputs else {
             return Ok(self);
         };

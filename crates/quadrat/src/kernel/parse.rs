@@ -187,6 +187,12 @@ impl Parser<'_> {
                 format!("`{name}` needs the columns it acts on, for example {name}(x)"),
             ));
         }
+        if kind == Kind::Iid && leaf.columns.len() > 1 {
+            return Err(self.error(
+                start,
+                "`iid` takes one column of labels; an effect of every combination is a product, for example iid(site) * iid(year)",
+            ));
+        }
         if leaf.origin.is_some() && leaf.columns.len() > 1 {
             return Err(self.error(
                 start,
@@ -289,7 +295,7 @@ impl Parser<'_> {
         self.at += end;
         let kind = leaf.kind;
         match name {
-            "shared" if kind != Kind::Constant && kind != Kind::Coregion => match value.as_str() {
+            "shared" if kind.has_lengthscale(2) => match value.as_str() {
                 "true" => leaf.shared = true,
                 "false" => leaf.shared = false,
                 _ => {
@@ -329,7 +335,7 @@ impl Parser<'_> {
             _ => {
                 let allowed = match kind {
                     Kind::Periodic => "`shared` and `period`",
-                    Kind::Constant => "no options",
+                    Kind::Constant | Kind::Iid => "no options",
                     Kind::Linear => "`shared` and `origin`",
                     Kind::Coregion => "`rank`",
                     _ => "`shared`",
@@ -358,6 +364,7 @@ fn long_name(name: &str) -> &str {
         "bias" | "const" => "constant",
         "per" | "cosine" => "periodic",
         "lin" | "dot" => "linear",
+        "category" | "categorical" | "group" | "label" | "random" | "re" | "white" => "iid",
         other => other,
     }
 }

@@ -3,7 +3,7 @@
 use pulp::Scalar;
 
 use super::{
-    FARTHEST, IndexedLeaf, Kernel, Kind, Matern12, Matern32, Matern52, Periodic, Profile,
+    FARTHEST, Iid, IndexedLeaf, Kernel, Kind, Matern12, Matern32, Matern52, Periodic, Profile,
     RationalQuadratic, Se,
 };
 
@@ -55,6 +55,10 @@ impl IndexedLeaf {
             Kind::Constant => return 1.0,
             Kind::Periodic => return self.periodic_at(theta, x, y, slopes),
             Kind::Linear => return self.linear_at(theta, x, y, slopes),
+            Kind::Iid => {
+                let c = self.columns[0];
+                return Iid::correlation(x[c], y[c]);
+            }
             Kind::Coregion => {
                 let mixing = self.mixing.as_ref();
                 return mixing.map_or(1.0, |m| self.coregion_at(m, theta, x, y, slopes));

@@ -55,6 +55,7 @@ fn printing_an_expression_reads_back_as_itself() {
         "(se(x) + se(y)) * (linear(t) + constant) * matern52(z)",
         "se(\"it's\")",
         "linear(t, origin = 2460005.5) + linear(x, origin = -1e-300)",
+        "iid(district) + se(t) * iid('the site')",
     ] {
         let kernel = Kernel::parse(text).unwrap();
         let again = Kernel::parse(&kernel.to_string()).unwrap();
@@ -98,6 +99,16 @@ fn errors_point_at_the_character() {
         ("se(x, x)", 6, "stands twice"),
         ("se()", 0, "needs the columns"),
         ("constant(x)", 0, "takes no columns"),
+        ("iid", 0, "needs the columns"),
+        ("iid(a, b)", 0, "iid(site) * iid(year)"),
+        ("iid(a, shared = true)", 7, "takes no options"),
+        ("categorical(a)", 0, "did you mean `iid`?"),
+        ("iid(a) * se(a, x)", 0, "`se(a)` says nothing more"),
+        (
+            "(linear(a) + se(x)) * iid(a)",
+            0,
+            "`linear(a)` says nothing more",
+        ),
         ("se(x, lengthscale = 2)", 6, "no option `lengthscale`"),
         ("periodic(t, period = -1)", 21, "positive number"),
         ("periodic(t, period = nan)", 21, "positive number"),
@@ -134,7 +145,8 @@ fn errors_point_at_the_character() {
 fn slopes_of_every_leaf_are_central_differences() {
     // A matrix between outputs has no levels before its kernel is given their names.
     let leaves = Kind::ALL.into_iter();
-    for kind in leaves.filter(|k| !matches!(k, Kind::Constant | Kind::Coregion)) {
+    let without = [Kind::Constant, Kind::Iid, Kind::Coregion];
+    for kind in leaves.filter(|k| !without.contains(k)) {
         for columns in [vec!["x"], vec!["x", "y"]] {
             let kernel = Kernel::leaf(kind, collect(columns), None);
             let leaf = &kernel.leaves()[0];

@@ -176,7 +176,7 @@ impl Posterior {
             };
             let (distance, fixed) = match leaf.kind {
                 Kind::Matern12 => return None,
-                Kind::Linear | Kind::Constant | Kind::Coregion => continue,
+                Kind::Linear | Kind::Constant | Kind::Iid | Kind::Coregion => continue,
                 Kind::Periodic => {
                     let (length, fixed) = value(*leaf.lengthscales.get(place)?)?;
                     let (period, period_fixed) = value(*leaf.periods.get(place)?)?;

@@ -384,13 +384,15 @@ impl Posterior {
 
     /// Rows of `at` that lie farther outside the observed range along some input than its largest
     /// lengthscale, or than the range if that is shorter (half the range where there is no
-    /// lengthscale): the data say little there.
+    /// lengthscale): the data say little there. Labels are never outside, see
+    /// [`Self::new_labels`].
     ///
     /// # Errors
     /// [`InputError::UnknownDimension`].
     pub fn extrapolation(&self, at: &Functionals) -> Result<Vec<usize>, InputError> {
         let at = at.select(self.dims())?;
         let kernel = self.problem.kernel();
+        let labels = self.only_labels();
         let own: Vec<usize> = (0..kernel.columns().len())
             .filter(|d| kernel.output_column() != Some(*d))
             .collect();
@@ -398,6 +400,9 @@ impl Posterior {
         let limits: Vec<(f64, f64)> = own
             .into_iter()
             .map(|d| {
+                if labels.contains(&d) {
+                    return (f64::NEG_INFINITY, f64::INFINITY);
+                }
                 let (lo, hi) = self.range(d);
                 let parameters = self.problem.kernel().parameters().iter().zip(theta);
                 let reach = parameters

@@ -27,6 +27,7 @@ pub(crate) mod excerpts;
 pub(crate) mod fine_noise;
 pub(crate) mod finer;
 pub(crate) mod inputs;
+mod labels;
 pub(crate) mod levels;
 pub(crate) mod lifted;
 pub(crate) mod limits;

@@ -319,6 +319,14 @@ impl Scales {
                     ),
                 )
             }
+            Role::Variance if p.kind == Kind::Iid => (
+                self.spread.powi(2),
+                2.0,
+                format!(
+                    "how much the labels of {} differ, as a variance",
+                    names(columns, &p.leaf_columns)
+                ),
+            ),
             Role::Variance => (
                 self.spread.powi(2),
                 2.0,

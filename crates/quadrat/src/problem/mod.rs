@@ -40,6 +40,7 @@ pub(crate) mod second;
 pub(crate) mod seconds;
 pub(crate) mod settings;
 pub(crate) mod sparse;
+mod sparse_labels;
 pub(crate) mod specified;
 pub(crate) mod tables;
 pub(crate) mod trend;

@@ -20,7 +20,7 @@ pub(crate) fn place(
     };
     let Some(column) = kernel.output_column() else {
         return match output {
-            None => supports.select(kernel.columns()),
+            None => without_width(kernel, supports.select(kernel.columns())?),
             Some(_) => Err(unknown()),
         };
     };
@@ -28,15 +28,16 @@ pub(crate) fn place(
     if let Some(output) = output {
         let level = kernel.outputs().iter().position(|o| o == output);
         let level = level.ok_or_else(unknown)? as f64;
-        return supports
+        let placed = supports
             .select(kernel.inputs())?
             .with_input(name, level)
-            .select(kernel.columns());
+            .select(kernel.columns())?;
+        return without_width(kernel, placed);
     }
     if !supports.dims().contains(name) {
         return Err(unknown());
     }
-    let placed = supports.select(kernel.columns())?;
+    let placed = without_width(kernel, supports.select(kernel.columns())?)?;
     let last = kernel.outputs().len() as f64 - 1.0;
     for row in 0..placed.len() {
         let (low, high) = placed.extent(row, column);
@@ -46,6 +47,29 @@ pub(crate) fn place(
                 row,
                 value: if low == high { low } else { high - low },
                 requirement: "the number of one output, counted from 0",
+            });
+        }
+    }
+    Ok(placed)
+}
+
+/// Refuses supports that extend along labels.
+fn without_width(kernel: &Kernel, placed: Functionals) -> Result<Functionals, InputError> {
+    for d in kernel.label_columns() {
+        let is_wide = |atom: usize| {
+            let region = placed.region(atom).map(|region| &placed.regions()[region]);
+            let lies_along = region.is_some_and(|region| region.columns.contains(&Some(d)));
+            lies_along || placed.width(d)[atom] != 0.0
+        };
+        let wide = |row: &usize| placed.atoms(*row).any(is_wide);
+        if let Some(row) = (0..placed.len()).find(wide) {
+            let (low, high) = placed.extent(row, d);
+            let name = &kernel.columns()[d];
+            return Err(InputError::Range {
+                what: format!("the width along `{name}`, which holds the labels of `iid({name})`,"),
+                row,
+                value: high - low,
+                requirement: "zero: labels have no width between them; give the label as a point",
             });
         }
     }

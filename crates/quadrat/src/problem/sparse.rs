@@ -10,6 +10,7 @@ use super::observations::Observations;
 use super::outputs::place;
 use super::pooled::is_pooled;
 use super::settings::{FitOptions, Inducing};
+use super::sparse_labels::with_labels;
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
 use crate::inference::sparse::{
@@ -173,8 +174,8 @@ impl Sparse {
         self.induced = self.induced.through(inducing);
     }
 
-    /// The columns along which the inducing points can be moved: all but that of the outputs, and
-    /// those along which the mean is a line, whose slope is no part of the gradient.
+    /// The columns along which the inducing points can be moved: all but that of the outputs, those
+    /// of labels, and those along which the mean is a line, whose slope is no part of the gradient.
     ///
     /// # Errors
     /// [`InputError::Unavailable`] where some inducing point is an interval or a region.
@@ -189,7 +190,9 @@ impl Sparse {
         }
         let all = 0..kernel.columns().len();
         let is_line = |d: &usize| mean.lines().iter().any(|line| line.column == *d);
-        let free = all.filter(|d| Some(*d) != kernel.output_column() && !is_line(d));
+        let labels = kernel.label_columns();
+        let is_name = |d: &usize| Some(*d) == kernel.output_column() || labels.contains(d);
+        let free = all.filter(|d| !is_name(d) && !is_line(d));
         Ok(free.collect())
     }
 
@@ -296,6 +299,7 @@ fn chosen(
     choice: &SparseChoice,
 ) -> Result<Functionals, InputError> {
     let mut out = Functionals::new(kernel.columns().to_vec());
+    let labels = kernel.label_columns();
     let count = match &choice.inducing {
         Inducing::At(set) => {
             let set = placed(kernel, set)?;
@@ -319,6 +323,9 @@ fn chosen(
                     let pairs = centre.iter_mut().zip(at);
                     pairs.for_each(|(c, x)| *c += w.abs() / total * x);
                 }
+                // Labels have no average.
+                let first = middle(points, points.atoms(bags.row_points(row).start).start);
+                labels.iter().for_each(|&d| centre[d] = first[d]);
                 out.push_point(&centre)?;
             }
             return Ok(out.distinct_rows());
@@ -335,6 +342,20 @@ fn chosen(
     }
     // By place, so that the choice does not depend on the order of rows and tables.
     let order = by_place(points);
+    let beside = kernel.spare_columns().len() * kernel.outputs().len().max(1);
+    if !labels.is_empty() {
+        let places: Vec<Vec<f64>> = order.iter().map(|&atom| middle(points, atom)).collect();
+        let wanted = match choice.inducing {
+            Inducing::Auto => None,
+            _ => Some(count.saturating_sub(beside).max(1)),
+        };
+        for place in with_labels(kernel, &places, wanted, choice.seed)? {
+            out.push_point(&place)?;
+        }
+        let mut out = out.distinct_rows();
+        push_beside(&mut out, kernel, mean, points)?;
+        return Ok(out);
+    }
     let (all, kept) = (order.len(), order.len().min(CLUSTERED.max(count)));
     let kept: Vec<Vec<f64>> = (0..kept)
         .map(|i| {
@@ -357,7 +378,6 @@ fn chosen(
     if columns.is_empty() {
         columns.push(vec![0.0; kept.len()]);
     }
-    let beside = kernel.spare_columns().len() * kernel.outputs().len().max(1);
     let count = count.saturating_sub(beside).max(1);
     for i in k_means(&columns, count, choice.seed) {
         out.push_point(&kept[i])?;

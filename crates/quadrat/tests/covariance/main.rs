@@ -8,6 +8,7 @@ mod coregion;
 mod extremes;
 mod gradient;
 mod grid;
+mod labels;
 mod psd;
 mod reference;
 mod regions;

@@ -14,6 +14,7 @@ mod digits;
 mod ends;
 mod far_rows;
 mod invariance;
+mod labels;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;

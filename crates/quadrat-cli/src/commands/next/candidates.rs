@@ -13,6 +13,7 @@ use crate::engine::Posterior;
 use crate::geographic::Geographic;
 use crate::grid::Axis;
 use crate::places::Places;
+use crate::resolve::Codes;
 use crate::study::fields::Spanned;
 
 /// The word for a grid over the data.
@@ -24,7 +25,7 @@ const STEPS: [usize; 3] = [200, 40, 12];
 pub fn listed(
     args: &Next,
     dims: &[String],
-    geographic: Option<Arc<Geographic>>,
+    known: (Option<Arc<Geographic>>, Codes),
 ) -> Result<Option<Places>> {
     if args.candidates.as_os_str() == GRID {
         return Ok(None);
@@ -35,7 +36,8 @@ pub fn listed(
         words: ["next", "--candidates"],
         looks: &args.looks,
     };
-    looks::places(&asked, dims, geographic, &COLUMNS).map(Some)
+    let (places, _) = looks::places(&asked, dims, known, &COLUMNS)?;
+    Ok(Some(places))
 }
 
 /// A grid of points from the lowest to the highest coordinate of all rows.
@@ -59,6 +61,10 @@ pub fn grid(
         );
     }
     let dims = posterior.dims();
+    if let Some(name) = posterior.kernel().labels().first() {
+        let message = format!("`--candidates grid` runs over numbers, and `{name}` holds labels");
+        return refuse(&message, "give a table of candidates");
+    }
     let Some(&steps) = STEPS.get(dims.len().wrapping_sub(1)) else {
         return refuse(
             "`--candidates grid` is for one to three inputs",

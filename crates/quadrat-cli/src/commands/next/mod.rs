@@ -19,7 +19,7 @@ use super::predict::load;
 use super::{print, replacing, running, spare_inputs};
 use crate::args::{Aggregation, Looks, Next, Saying};
 use crate::diagnostic::{Paint, Problem, Problems};
-use crate::engine::Posterior;
+use crate::engine::{self, Posterior};
 use crate::functionals::functionals;
 use crate::geographic::Geographic;
 use crate::numbers::{count, human};
@@ -128,7 +128,8 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
         kinds::Tables::read(&resolved).check(&args.cost)?;
         let geographic = resolved.geographic.clone();
         let columns = &resolved.study.latent.columns;
-        let listed = candidates::listed(args, columns, geographic.clone())?;
+        let known = (geographic.clone(), resolved.codes.clone());
+        let listed = candidates::listed(args, columns, known)?;
         let outcome = Outcome::fit(resolved, &how)?;
         bar.finish();
         outcome.warnings.iter().for_each(|told| warn(told));
@@ -136,7 +137,8 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     } else {
         let (posterior, geographic) = load(&args.study)?;
         kinds::Tables::of(&posterior).check(&args.cost)?;
-        let listed = candidates::listed(args, posterior.dims(), geographic.clone())?;
+        let known = (geographic.clone(), engine::labels(&posterior)?);
+        let listed = candidates::listed(args, posterior.dims(), known)?;
         (posterior, listed, geographic)
     };
     let places = match listed {
@@ -184,7 +186,8 @@ fn targets(
             ..Looks::default()
         },
     };
-    let places = looks::places(&asked, posterior.dims(), geographic, &[])?;
+    let known = (geographic, engine::labels(posterior)?);
+    let (places, _) = looks::places(&asked, posterior.dims(), known, &[])?;
     Ok(Some(functionals(&places, 0..places.len())?))
 }
 

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use crate::args::{Aggregation, Looks, Predict, ScaleWord};
 use crate::diagnostic::Source;
 use crate::geographic::Geographic;
-use crate::resolve::together;
+use crate::resolve::{Codes, together};
 use crate::study::Beside;
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Given;
@@ -328,6 +328,23 @@ pub(in crate::commands) fn suits(
             "boxes, regions and bags need --aggregate",
             "add `--aggregate sum` or `--aggregate mean`",
         );
+    }
+}
+
+/// Boxes and regions cannot extend along labels.
+pub(in crate::commands) fn no_width(check: &Check<'_>, support: &Support, labels: &Codes) {
+    let boxes = support.dims.iter();
+    let boxes = boxes.filter(|dim| dim.extent != Extent::Point);
+    let regions = match &support.shape {
+        Some(Shape::Region(keys)) => &keys.dims[..],
+        _ => &[],
+    };
+    for name in boxes.map(|dim| &dim.name).chain(regions) {
+        let dim = &name.value;
+        if labels.holds(dim) {
+            let message = format!("`{dim}` holds labels, which have no width between them");
+            check.refuse(&name.span, message, format!("write `--point {dim}`"));
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::engine::{Chances, Wanted};
 use crate::geographic::{self, Geographic};
 use crate::numbers::count;
-use crate::outcome::{finer, heavy, unresolved};
+use crate::outcome::{finer, heavy, new_labels, unresolved};
 use crate::output::{Staged, writable};
 use crate::places::Places;
 use crate::prediction_csv::has_regions;
@@ -112,6 +112,9 @@ fn asked(
     flags::kept_once(&check, &described.beside.keep);
     let mut files = Files::new(&check, Path::new(""), Path::new(""));
     files.geographic = geographic;
+    let labels = engine::labels(posterior)?;
+    flags::no_width(&check, support, &labels);
+    files.codes.replace(labels);
     let mut places = read(args.at(), &files, &described);
     let warnings = files.warnings();
     let outputs = asked_outputs(posterior, args.of.as_deref())?;
@@ -288,7 +291,11 @@ fn tell(
     parts: &[(Places, engine::Answer)],
 ) {
     let own = parts.iter().flat_map(|(places, answer)| {
-        let both = [heavy(answer, args.level()), unresolved(places, answer)];
+        let both = [
+            heavy(answer, args.level()),
+            unresolved(places, answer),
+            new_labels(places, answer),
+        ];
         both.into_iter().flatten()
     });
     // All outputs are asked for at the same places.

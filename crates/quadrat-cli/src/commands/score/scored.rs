@@ -144,7 +144,13 @@ impl Scored {
                 let (lower, upper) = at.extent(row, d);
                 lower + (upper - lower) / 2.0
             };
-            let place = |row| (0..at.dims().len()).map(|d| middle(row, d)).collect();
+            // Codes of labels are no coordinates.
+            let is_place = |d: &usize| !resolved.codes.holds(&at.dims()[*d]);
+            let mut dims: Vec<usize> = (0..at.dims().len()).filter(is_place).collect();
+            if dims.is_empty() {
+                dims = (0..at.dims().len()).collect();
+            }
+            let place = |row| dims.iter().map(|&d| middle(row, d)).collect();
             middles.push((0..at.len()).map(place).collect::<Vec<Vec<f64>>>());
         }
         let rows = self.rows.iter();

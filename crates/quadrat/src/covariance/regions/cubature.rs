@@ -290,7 +290,7 @@ pub(in crate::covariance) fn resolution(term: &Term, theta: &[f64], column: usiz
                 ..
             // k falls from its peak like a squared exponential of period * lengthscale / 2 pi.
             } => 0.14 * theta[*period] * theta[*lengthscale].min(1.0),
-            Factor::Linear { .. } | Factor::Coregion { .. } => f64::INFINITY,
+            Factor::Linear { .. } | Factor::Label { .. } | Factor::Coregion { .. } => f64::INFINITY,
             Factor::Coupled(coupled) => coupled.step(theta, k),
         }
     };

@@ -89,6 +89,7 @@ pub fn with_quantiles(places: Places, quantiles: &[f64]) -> Places {
             headers: along.headers.clone(),
             first: repeated(&along.first),
             second: along.second.as_deref().map(repeated),
+            labels: along.labels.clone(),
         });
     }
     out.dims.push(Along {
@@ -96,6 +97,7 @@ pub fn with_quantiles(places: Places, quantiles: &[f64]) -> Places {
         headers: vec![QUANTILE.to_owned()],
         first: (0..rows).map(|i| quantiles[i % quantiles.len()]).collect(),
         second: None,
+        labels: None,
     });
     out
 }
