@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use quadrat_plot::{
-    Area, Axis, CalibrationFigure, Correlated, CorrelationFigure, Coverage, CurveFigure,
+    Area, Axis, CalibrationFigure, Compared, Correlated, CorrelationFigure, Coverage, CurveFigure,
     ForestFigure, ForestRow, Heading, LeftOut, MarkError, Marks, Observed, Panel, Pixel, Places,
     Predicted, Side, SurfaceFigure,
 };
@@ -315,7 +315,7 @@ pub fn calibration(n: usize) -> CalibrationFigure {
             .collect(),
         rows,
         level: 0.95,
-        fitted: false,
+        compared: Compared::LeftOut,
     }
 }
 

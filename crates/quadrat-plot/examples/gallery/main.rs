@@ -11,7 +11,7 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-use quadrat_plot::{CalibrationFigure, Figure, Heading, MarkError, Report};
+use quadrat_plot::{CalibrationFigure, Compared, Figure, Heading, MarkError, Report};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(
@@ -61,7 +61,7 @@ fn fitted() -> CalibrationFigure {
     CalibrationFigure {
         heading: Heading::new("fitted", "Observed and predicted rows"),
         pit: Vec::new(),
-        fitted: true,
+        compared: Compared::Fitted,
         ..figures::calibration(40)
     }
 }
