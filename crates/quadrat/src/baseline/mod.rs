@@ -23,9 +23,6 @@ mod reported;
 mod scoring;
 mod smoothest;
 
-use crate::error::FitError;
-use crate::model::{Posterior, Prediction, Scale};
-use crate::support::Functionals;
 pub use bin_height::BinHeight;
 pub use centroid::Centroid;
 pub use composite_link::{CompositeLink, Smoothing};
@@ -33,6 +30,10 @@ pub use constant::Constant;
 pub use dasymetric::Dasymetric;
 pub use monotone_spline::MonotoneSpline;
 pub use pycnophylactic::Pycnophylactic;
+
+use crate::error::FitError;
+use crate::model::{Posterior, Prediction, Scale};
+use crate::support::Functionals;
 
 /// Anything that predicts the response at supports.
 pub trait Predict {
