@@ -30,7 +30,7 @@ impl Cells {
                 requirement: "positive, and long enough for 1000 cells to cover all rows",
             });
         }
-        if !(to > from) {
+        if to <= from {
             return Err(InputError::Unavailable {
                 what: "a division into cells",
                 remedy: "all rows are at one place; give rows at several",

@@ -62,7 +62,7 @@ fn centres(supports: &Functionals) -> Result<Functionals, InputError> {
     let mut points = Functionals::new(supports.dims().to_vec());
     for row in 0..supports.len() {
         let size = supports.size(row);
-        if !(size > 0.0) {
+        if size <= 0.0 {
             return Err(InputError::Unavailable {
                 what: "the centre of a row",
                 remedy: "it needs weights that add up to more than zero; use the posterior for differences",

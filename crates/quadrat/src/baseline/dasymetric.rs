@@ -33,18 +33,18 @@ use crate::support::Functionals;
 /// models of population using dasymetric mapping*.
 ///
 /// # Examples
-/// Of 90 people two thirds live at the node of twice the weight:
+/// Of 80 people three quarters live at the node of three times the weight:
 /// ```
 /// use quadrat::baseline::{Dasymetric, Predict};
 /// use quadrat::model::{Noise, Observations};
 /// use quadrat::support::{Aggregate, Functionals};
 /// let district = Functionals::intervals("km", &[(0.0, 10.0)], Aggregate::Sum)?;
-/// let people = Observations::gaussian(district, vec![90.0], Noise::Learned)?;
+/// let people = Observations::gaussian(district, vec![80.0], Noise::Learned)?;
 /// let lights = Functionals::points("km", &[2.5, 7.5])?;
-/// let map = Dasymetric::new(&people, &lights, &[1.0, 2.0])?;
+/// let map = Dasymetric::new(&people, &lights, &[1.0, 3.0])?;
 /// let halves = [(0.0, 5.0), (5.0, 10.0)];
 /// let halves = Functionals::intervals("km", &halves, Aggregate::Sum)?;
-/// assert_eq!(map.predict_response(&halves)?.mean(), [30.0, 60.0]);
+/// assert_eq!(map.predict_response(&halves)?.mean(), [20.0, 60.0]);
 /// # Ok::<(), quadrat::error::FitError>(())
 /// ```
 #[derive(Debug, Clone)]

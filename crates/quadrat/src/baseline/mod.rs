@@ -8,6 +8,7 @@
 //! | [`Pycnophylactic`] | the smoothest surface that keeps all totals | boxes and regions of one or two inputs |
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
+//! | [`Nystrom`] | features of landmarks at the posterior mode | points and bags |
 //! | [`Centroid`] | a Gaussian process at the centre of every row | any |
 
 mod bin_height;
@@ -16,25 +17,30 @@ mod centroid;
 mod composite_link;
 mod constant;
 mod dasymetric;
+mod features;
 mod footprint;
+mod mode;
 mod monotone_spline;
+mod nystrom;
 mod pycnophylactic;
 mod reported;
 mod reported_as;
 mod scoring;
 mod smoothest;
 
-use crate::error::FitError;
-use crate::model::{Posterior, Prediction, Scale};
-use crate::support::Functionals;
 pub use bin_height::BinHeight;
 pub use centroid::Centroid;
 pub use composite_link::{CompositeLink, Smoothing};
 pub use constant::Constant;
 pub use dasymetric::Dasymetric;
 pub use monotone_spline::MonotoneSpline;
+pub use nystrom::{Nystrom, NystromSettings};
 pub use pycnophylactic::Pycnophylactic;
 pub use reported_as::reported_as;
+
+use crate::error::FitError;
+use crate::model::{Posterior, Prediction, Scale};
+use crate::support::Functionals;
 
 /// Anything that predicts the response at supports.
 pub trait Predict {

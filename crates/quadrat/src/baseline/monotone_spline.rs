@@ -57,7 +57,11 @@ impl MonotoneSpline {
         let adjoin = rows
             .windows(2)
             .all(|w| near(w[0].1, w[1].0, w[0].1 - w[0].0));
-        if !adjoin || rows.iter().any(|&(from, to, y)| to <= from || !(y >= 0.0)) {
+        if !adjoin
+            || rows
+                .iter()
+                .any(|&(from, to, y)| to <= from || y < 0.0 || y.is_nan())
+        {
             return Err(NOT_A_HISTOGRAM);
         }
         let mut ends = vec![rows[0].0];
