@@ -177,11 +177,18 @@ impl Places {
         self.name_labels(codes);
     }
 
+    /// The dimensions that stand beside the key of regions or bags: not labels that are that key.
+    pub fn shown(&self) -> impl Iterator<Item = &Along> {
+        let key = self.shapes.as_ref().map(|shapes| &shapes.header);
+        let is_key = move |dim: &&Along| dim.labels.is_some() && Some(&dim.name) == key;
+        self.dims.iter().filter(move |dim| !is_key(dim))
+    }
+
     /// A row's key and the middle of its place, for messages.
     pub fn describe(&self, row: usize) -> String {
         let key = self.shapes.iter();
         let key = key.map(|shapes| format!("{} = {}", shapes.header, shapes.keys[row]));
-        let along = self.dims.iter();
+        let along = self.shown();
         let along = along.map(|dim| format!("{} = {}", dim.name, dim.told(row)));
         key.chain(along).collect::<Vec<String>>().join(", ")
     }

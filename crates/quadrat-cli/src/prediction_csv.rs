@@ -65,10 +65,7 @@ pub fn of_places(places: &Places) -> Vec<String> {
     let output = places.output.iter().map(|_| OUTPUT.to_owned());
     let labels = places.labels.iter().map(|labels| labels.header.clone());
     let key = places.shapes.iter().map(|shapes| shapes.header.clone());
-    let own = places
-        .dims
-        .iter()
-        .flat_map(|dim| dim.headers.iter().cloned());
+    let own = places.shown().flat_map(|dim| dim.headers.iter().cloned());
     output.chain(labels).chain(key).chain(own).collect()
 }
 
@@ -92,7 +89,7 @@ pub fn place(places: &Places, row: usize) -> Vec<Cell> {
             .iter()
             .map(|shapes| Cell::Text(shapes.keys[row].clone())),
     );
-    for dim in &places.dims {
+    for dim in places.shown() {
         cells.push(match dim.label(row) {
             Some(label) => Cell::Text(label.to_owned()),
             None => Cell::Coordinate(dim.first[row]),

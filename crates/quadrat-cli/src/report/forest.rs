@@ -49,6 +49,6 @@ pub fn label(asked: &Asked, row: usize) -> String {
     }
     let key = places.shapes.iter();
     let key = key.map(|shapes| format!("{} {}", shapes.header, shapes.keys[row]));
-    let dims = places.dims.iter().map(|dim| slices::along(dim, row));
+    let dims = places.shown().map(|dim| slices::along(dim, row));
     key.chain(dims).collect::<Vec<_>>().join(", ")
 }

@@ -7,9 +7,14 @@ use crate::shapes::Kind;
 pub(super) fn constant_inputs(tables: &[Observed], dims: &[String], warnings: &mut Vec<String>) {
     for dim in dims {
         if let Some((what, file)) = constant(tables, dim) {
-            warnings.push(format!(
-                "{what} of {file} is the same everywhere: it tells nothing apart, and what is learned of a lengthscale of its own is the prior"
-            ));
+            let mut along = tables.iter().filter_map(|table| table.places.dim(dim));
+            let so = match along.any(|along| along.labels.is_some()) {
+                true => "one label tells no effect apart, and its variance is that of the prior",
+                false => {
+                    "it tells nothing apart, and what is learned of a lengthscale of its own is the prior"
+                }
+            };
+            warnings.push(format!("{what} of {file} is the same everywhere: {so}"));
         }
     }
 }

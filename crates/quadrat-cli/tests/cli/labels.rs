@@ -55,9 +55,7 @@ fn texts_are_labels_and_a_new_one_has_the_prior() {
         ("v.csv", VALUES.as_bytes()),
         ("at.csv", AT.as_bytes()),
     ]);
-    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
-    let said = stderr(&output);
-    assert!(output.status.success(), "{said}");
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
     for words in [
         "1 row of 4 has a label",
         "first row 3 (site = alta)",

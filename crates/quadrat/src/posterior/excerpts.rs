@@ -9,6 +9,7 @@
 
 use crate::inference::pooled::Draws;
 use crate::inference::sparse::LogSum;
+use crate::kernel::NO_LABEL;
 use crate::likelihood::local::Belief;
 use crate::link::Link;
 use crate::posterior::component::{Component, Node};
@@ -30,6 +31,8 @@ const NODES: usize = 400;
 const INDUCING: usize = 200;
 /// Draws of an excerpt; at an effective size of a tenth of them, sds are known to about 7 %.
 const DRAWS: usize = 1000;
+/// Squared distance of another label.
+const OTHER: f64 = 1e-12;
 /// Sds that differ by more than this factor, either way, are warned of: four times that error.
 const FACTOR: f64 = 1.3;
 /// So are means that differ by more than this, in sds.
@@ -177,6 +180,8 @@ struct Near {
     centre: Vec<f64>,
     /// Lengths with which distances compare; of outputs, so short that others come last.
     scale: Vec<f64>,
+    /// Columns of labels, of which others come last among places as near.
+    labels: Vec<usize>,
 }
 
 impl Near {
@@ -193,6 +198,7 @@ impl Near {
         });
         Self {
             scale: scale.collect(),
+            labels: posterior.problem.kernel().label_columns(),
             centre: middle(observed, centre),
         }
     }
@@ -201,8 +207,13 @@ impl Near {
     fn nearest(&self, set: &Functionals, rows: &[usize], most: usize) -> Vec<usize> {
         let distance = |row: usize| -> f64 {
             let at = middle(set, row);
-            let away = at.iter().zip(&self.centre).zip(&self.scale);
-            away.map(|((x, c), s)| ((x - c) / s).powi(2)).sum()
+            let away = at.iter().zip(&self.centre).zip(&self.scale).enumerate();
+            away.map(|(d, ((x, c), s))| match self.labels.contains(&d) {
+                true if x == c || *x == NO_LABEL => 0.0,
+                true => OTHER,
+                false => ((x - c) / s).powi(2),
+            })
+            .sum()
         };
         let mut all: Vec<(f64, usize)> = rows.iter().map(|&row| (distance(row), row)).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -217,7 +228,7 @@ impl Near {
 fn middle(set: &Functionals, row: usize) -> Vec<f64> {
     let along = |d: usize| {
         let (low, high) = set.extent(row, d);
-        0.5 * (low + high)
+        f64::midpoint(low, high)
     };
     (0..set.dims().len()).map(along).collect()
 }
