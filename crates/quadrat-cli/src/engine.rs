@@ -29,12 +29,13 @@ use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper as _, Progress};
 
 use crate::checkpoint::Checkpoint;
+use crate::codes::{self, Codes};
 use crate::diagnostic::{Problem, Problems};
 use crate::functionals::functionals;
 use crate::limits::Said;
 use crate::numbers::coordinate;
 use crate::prediction_csv;
-use crate::resolve::{self, Codes, Observed, Resolved, codes};
+use crate::resolve::{self, Observed, Resolved};
 use crate::study::{Inducing, Integration, NonNegative, Setting, Study};
 use crate::suggest;
 use crate::words::method_in_words;

@@ -12,6 +12,7 @@
 mod args;
 mod check;
 mod checkpoint;
+mod codes;
 mod commands;
 mod demo;
 mod diagnostic;
@@ -27,6 +28,7 @@ mod geographic;
 mod grid;
 mod guard;
 mod instrument;
+mod keys;
 mod limits;
 mod numbers;
 mod outcome;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::codes::Codes;
 use crate::geographic::Geographic;
 use crate::grid::Axis;
-use crate::resolve::Codes;
 use crate::shapes::{Kind, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::support::{Aggregate, Extent, Support};

@@ -10,6 +10,7 @@ use super::fill::fill;
 use super::join::{Joined, canonical, join, unused};
 use super::rows::no_giants;
 use crate::diagnostic::{Problem, Problems, shown};
+use crate::geographic::Geographic;
 use crate::shapes::{Bags, Kind, Points, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;
@@ -111,24 +112,13 @@ fn read(
     let weight_column = found.last().copied().unwrap_or(0);
     no_negatives(points, weight_column, &weights, &mut problems);
     if let Some((geographic, lon, lat)) = pair {
-        for row in 0..of_point.len() {
-            let place = degrees(columns[lon][row], columns[lat][row]).and_then(|()| {
-                let place = geographic.point(columns[lon][row], columns[lat][row]);
-                place.map_err(|error| (error.to_string(), 0))
-            });
-            match place {
-                Ok([x, y]) => (columns[lon][row], columns[lat][row]) = (x, y),
-                Err((fact, which)) if problems.0.len() < LISTED => {
-                    let column = found[if which == 0 { lon } else { lat }];
-                    problems.push(
-                        Problem::new(fact)
-                            .at(points.place(row, column))
-                            .remedy("regions of this study are in longitude and latitude, so its bags must be too"),
-                    );
-                }
-                Err(_) => {}
-            }
-        }
+        project(
+            points,
+            geographic,
+            (&found, [lon, lat]),
+            &mut columns,
+            &mut problems,
+        );
     }
     let Grouped {
         names,
@@ -167,6 +157,34 @@ fn read(
         .or((names, bags))
         .map_err(|problems| check.extend(problems))
         .ok()
+}
+
+/// Turns longitudes and latitudes, in two of the columns, into coordinates of the map.
+fn project(
+    points: &Table,
+    geographic: &Geographic,
+    (found, [lon, lat]): (&[usize], [usize; 2]),
+    columns: &mut [Vec<f64>],
+    problems: &mut Problems,
+) {
+    for row in 0..columns[lon].len() {
+        let (east, north) = (columns[lon][row], columns[lat][row]);
+        let place = degrees(east, north).and_then(|()| {
+            let place = geographic.point(east, north);
+            place.map_err(|error| (error.to_string(), 0))
+        });
+        match place {
+            Ok([x, y]) => (columns[lon][row], columns[lat][row]) = (x, y),
+            Err((fact, which)) if problems.0.len() < LISTED => {
+                let column = found[if which == 0 { lon } else { lat }];
+                let remedy =
+                    "regions of this study are in longitude and latitude, so its bags must be too";
+                let problem = Problem::new(fact).at(points.place(row, column));
+                problems.push(problem.remedy(remedy));
+            }
+            Err(_) => {}
+        }
+    }
 }
 
 /// Lists the rows whose weight is negative.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::codes::Codes;
+use crate::codes::Codes;
 use crate::diagnostic::{Problem, Problems, Remedy};
 use crate::geo_file::{GeoFile, Outline, outlines};
 use crate::geographic::Geographic;

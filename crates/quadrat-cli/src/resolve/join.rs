@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::files::Files;
-pub use super::keys::canonical;
 use crate::diagnostic::{Problem, Problems, shown};
+pub use crate::keys::canonical;
 use crate::numbers::count;
 use crate::study::fields::Spanned;
 use crate::suggest;

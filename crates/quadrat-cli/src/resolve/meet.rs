@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use quadrat::likelihood::Likelihood;
 
 use super::columns::find;
-use super::keys::canonical;
 use crate::diagnostic::{Place, Problem, Problems, shown};
+use crate::keys::canonical;
 use crate::numbers::{count, exact};
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};

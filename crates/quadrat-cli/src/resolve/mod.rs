@@ -7,7 +7,6 @@ mod bags;
 mod behind;
 mod choose;
 mod clashes;
-pub mod codes;
 mod columns;
 mod constant;
 mod cover;
@@ -18,7 +17,6 @@ mod files;
 mod fill;
 mod inputs;
 mod join;
-mod keys;
 mod labels;
 mod meet;
 mod observed;
@@ -40,6 +38,7 @@ use std::sync::Arc;
 use quadrat::model::Limits;
 
 use crate::args::LEVEL;
+use crate::codes::Codes;
 use crate::diagnostic::Problems;
 use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
@@ -55,7 +54,6 @@ pub use behind::RowsAsked;
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
 use clashes::no_column_twice;
-pub use codes::Codes;
 use constant::constant_inputs;
 use degrees::degrees;
 pub use draws::{MOST_POINTS, NOT_OBSERVED, NOT_TRUNCATED};
@@ -235,14 +233,15 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let mut files = Files::new(&check, &study.folder, &study.shown);
     let geographic = degrees::pair(&files, &study);
     files.geographic.clone_from(&geographic);
-    files.codes.replace(Codes::of(&study));
+    let labels = study.labels();
+    files.codes.replace(Codes::of(&labels));
     let (dims, all_known) = dims(&study, &check);
     let inputs = Inputs {
         of_kernel: study.latent.of_kernel(),
         dims: &dims,
         all_known,
         geographic: geographic.as_deref(),
-        labels: &study.labels(),
+        labels: &labels,
     };
     let mut warnings = Vec::new();
     let mut tables = Vec::new();

@@ -1,6 +1,6 @@
 //! Coordinates and edges of supports: columns of a table, and numbers that all rows share.
 
-use super::codes::Codes;
+use crate::codes::Codes;
 use crate::study::fields::Spanned;
 use crate::study::support::{Edge, Extent, Support};
 use crate::table::Reading;

@@ -148,8 +148,8 @@ impl Search {
     /// [`FitError::NotConverged`], or that of a factorisation.
     ///
     /// # Numerics
-    /// Fisher scoring, the step halved where the objective would rise, until it is shorter than 1e-8
-    /// standard deviations.
+    /// Fisher scoring, the step halved where the objective would rise, until it is shorter than
+    /// 1e-8 standard deviations.
     pub fn run(&self) -> Result<Vec<f64>, FitError> {
         let mut b = self.start.clone();
         let failed = |residual: f64| FitError::NotConverged {

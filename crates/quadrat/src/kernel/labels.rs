@@ -3,8 +3,8 @@
 use super::{Kernel, Kind};
 
 impl Kernel {
-    /// The columns that only `iid` is over: what stands there are labels, of which nothing but their
-    /// equality counts.
+    /// The columns that only `iid` is over: what stands there are labels, of which nothing but
+    /// their equality counts.
     ///
     /// # Examples
     /// ```
@@ -33,8 +33,8 @@ impl Kernel {
         columns
     }
 
-    /// A product of an `iid` and another leaf over its column, which is no function of a label; with
-    /// the name of that leaf and the column.
+    /// A product of an `iid` and another leaf over its column, which is no function of a label;
+    /// with the name of that leaf and the column.
     pub(super) fn number_of_a_label(&self) -> Option<(&'static str, &str)> {
         self.terms.iter().find_map(|term| {
             let leaves = || term.iter().map(|&leaf| &self.leaves[leaf]);

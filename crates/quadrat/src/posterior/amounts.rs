@@ -1,13 +1,17 @@
 //! At which exposures, among how many trials, or with which known noise new rows are predicted.
 
-use super::mixture::NOISE_OF_ROWS;
-use super::predictive::What;
 use crate::error::InputError;
 use crate::likelihood::{Likelihood, Noise};
 use crate::problem::scale::Scale;
 
 /// Larger exposures are refused: squares of expected counts would not fit.
 const MOST_EXPOSURE: f64 = 1e100;
+
+/// Why there is no new observation where every row has a known noise variance of its own.
+pub(super) const NOISE_OF_ROWS: InputError = InputError::Unavailable {
+    what: "the observation scale",
+    remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
+};
 
 /// Exposures and trials of every row; empty: one. Known parts of the noise variance of every row;
 /// empty: that of the table, where it is one.
@@ -55,13 +59,18 @@ impl Amounts {
         Ok(())
     }
 
-    /// The known part of the noise variance of new observations: one for each row, or one in all.
-    pub fn known_noise(&self, likelihood: &Likelihood, what: What) -> Result<Vec<f64>, InputError> {
+    /// The known part of the noise variance of new observations: one for each row, or one in all,
+    /// which must be so where observations are asked for.
+    pub fn known_noise(
+        &self,
+        likelihood: &Likelihood,
+        is_observation: bool,
+    ) -> Result<Vec<f64>, InputError> {
         if !self.variance.is_empty() {
             return Ok(self.variance.clone());
         }
         let known = likelihood.noise().and_then(Noise::known).unwrap_or(&[0.0]);
-        match what == What::Observation && known.iter().any(|v| *v != known[0]) {
+        match is_observation && known.iter().any(|v| *v != known[0]) {
             true => Err(NOISE_OF_ROWS),
             false => Ok(vec![known[0]]),
         }

@@ -19,8 +19,8 @@ impl Posterior {
         own.map(|(d, _)| d).collect()
     }
 
-    /// Rows of `at` with a label of an `iid` that no observed row has. The effect of such a label is
-    /// predicted from its prior: mean zero, and the variance of the effects.
+    /// Rows of `at` with a label of an `iid` that no observed row has. The effect of such a label
+    /// is predicted from its prior: mean zero, and the variance of the effects.
     ///
     /// # Arguments
     /// * `at` - supports whose inputs include [`Self::dims`]

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::amounts::Amounts;
+use super::amounts::{Amounts, NOISE_OF_ROWS};
 use super::component::{Component, Node};
 use super::marginals::{Marginals, Prior, marginals, together};
 use super::prediction::{Prediction, not_negative};
@@ -25,12 +25,6 @@ use crate::support::Functionals;
 
 /// Rows predicted at a time: bounds memory to this many columns per node.
 const CHUNK: usize = 1024;
-
-/// Why there is no new observation where every row has a known noise variance of its own.
-pub(super) const NOISE_OF_ROWS: InputError = InputError::Unavailable {
-    what: "the observation scale",
-    remedy: "the noise variances were given row by row, so that of a new row is not known; predict the response and add the variance of the new row",
-};
 
 /// The posterior over the latent function: answers at any support, and can be conditioned again.
 ///
@@ -258,7 +252,7 @@ impl Posterior {
             Scale::Response if !likelihood.is_linear() => What::Mean,
             _ => return Ok(latent),
         };
-        let known = amounts.known_noise(likelihood, what)?;
+        let known = amounts.known_noise(likelihood, what == What::Observation)?;
         let second = self.problem.seconds().of(likelihood);
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();

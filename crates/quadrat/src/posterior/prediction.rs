@@ -37,7 +37,7 @@ pub struct Prediction {
     /// What is predicted of the latent values; `None`: they themselves.
     pub(crate) predictive: Option<Predictive>,
     /// Noise on the latent values that is not one variance for a node.
-    noise: Option<VaryingNoise>,
+    pub(crate) noise: Option<VaryingNoise>,
     /// Rows whose sds are not known, see [`Self::unresolved`].
     unresolved: Vec<usize>,
     /// Whether the marginals are those given that they are not negative.
@@ -221,18 +221,13 @@ impl Prediction {
         self.reported_values(self.value_quantile(p))
     }
 
-    /// Whether every row is one normal distribution, before limits of an instrument.
-    pub(crate) fn is_normal(&self) -> bool {
-        let is_plain = self.predictive.is_none() && !self.is_truncated;
-        is_plain && self.weights.len() == 1 && self.noise.is_none()
-    }
-
     fn value_quantile(&self, p: f64) -> Vec<f64> {
         if !(p > 0.0 && p < 1.0) {
             return vec![f64::NAN; self.len()];
         }
         let z = normal_quantile(p);
-        if self.is_normal() {
+        let is_plain = self.predictive.is_none() && !self.is_truncated;
+        if is_plain && self.is_one_normal() {
             let components = self.means.iter().zip(&self.sds);
             return components.map(|(m, s)| m + s * z).collect();
         }

@@ -10,6 +10,11 @@ impl Prediction {
         self.predictive.is_none() && self.sd.iter().all(|sd| *sd == 0.0)
     }
 
+    /// Whether the latent values of every row are one normal distribution.
+    pub(crate) fn is_one_normal(&self) -> bool {
+        self.weights().len() == 1 && self.noise.is_none()
+    }
+
     /// Whether whole numbers are predicted: counts, successes, answers or ranks.
     #[must_use]
     pub fn is_discrete(&self) -> bool {
@@ -22,7 +27,8 @@ impl Prediction {
     #[must_use]
     pub fn normal_moments(&self) -> Option<Vec<(f64, f64)>> {
         let moments = || self.mean.iter().copied().zip(self.sd.iter().copied());
-        (self.is_normal() && self.limits.is_none()).then(|| moments().collect())
+        let is_plain = self.predictive.is_none() && !self.is_truncated && self.limits.is_none();
+        (is_plain && self.is_one_normal()).then(|| moments().collect())
     }
 
     /// The probability that the predicted quantity exceeds a limit,

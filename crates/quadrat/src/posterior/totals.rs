@@ -66,7 +66,7 @@ impl Posterior {
             }
             .into());
         }
-        let known = amounts.known_noise(likelihood, what)?;
+        let known = amounts.known_noise(likelihood, what == What::Observation)?;
         let own = |c: &Component| own.iter().map(|&i| c.theta[i]).collect();
         let own = self.components.iter().map(own).collect();
         let mut predictive = Predictive::new(likelihood, own, what, known[0]).with_amounts(amounts);

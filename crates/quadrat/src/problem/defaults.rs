@@ -319,19 +319,7 @@ impl Scales {
                     ),
                 )
             }
-            Role::Variance if p.kind == Kind::Iid => (
-                self.spread.powi(2),
-                2.0,
-                format!(
-                    "how much the labels of {} differ, as a variance",
-                    names(columns, &p.leaf_columns)
-                ),
-            ),
-            Role::Variance => (
-                self.spread.powi(2),
-                2.0,
-                format!("how far the part `{leaf}` of the curve moves up and down, as a variance"),
-            ),
+            Role::Variance => (self.spread.powi(2), 2.0, varies(p, leaf, columns)),
             Role::Lengthscale(dims) if linear => {
                 let log: f64 = dims.iter().map(|&c| self.lines[c].range.ln()).sum::<f64>();
                 (
@@ -460,6 +448,17 @@ pub(crate) fn plausible(table: &Observations) -> Vec<f64> {
 
 fn all_of(kernel: &Kernel, is: impl Fn(&KernelParameter) -> bool) -> usize {
     kernel.parameters().iter().filter(|p| is(p)).count()
+}
+
+/// What the variance of a leaf means.
+fn varies(p: &KernelParameter, leaf: &str, columns: &[String]) -> String {
+    match p.kind {
+        Kind::Iid => format!(
+            "how much the labels of {} differ, as a variance",
+            names(columns, &p.leaf_columns)
+        ),
+        _ => format!("how far the part `{leaf}` of the curve moves up and down, as a variance"),
+    }
 }
 
 fn names(columns: &[String], dims: &[usize]) -> String {

@@ -2,8 +2,8 @@
 //!
 //! Under `se(x) + iid(site)` a value at a place is a sum of two functions, and points of all places
 //! tell them apart only together. So some points have no label: their values are those of `se(x)`
-//! alone. Beside them every label has one, at the place of one without: the difference of the two is
-//! the effect of the label. Under `se(t) * iid(site)` every label has several, along `t`.
+//! alone. Beside them every label has one, at the place of one without: the difference of the two
+//! is the effect of the label. Under `se(t) * iid(site)` every label has several, along `t`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -36,8 +36,9 @@ pub struct RowScore {
     /// Interval score of the central 95 % interval, in the unit of the value.
     pub interval: Option<f64>,
     /// Probability integral transform, `P(Y <= y)`: uniform where the prediction is right. Of a
-    /// count, answer or rank it is a random place between `P(Y < y)` and `P(Y <= y)`, of an interval
-    /// `(a, b]` one between `P(Y <= a)` and `P(Y <= b)`; the places are spread evenly over rows.
+    /// count, answer or rank it is a random place between `P(Y < y)` and `P(Y <= y)`, of an
+    /// interval `(a, b]` one between `P(Y <= a)` and `P(Y <= b)`; the places are spread evenly
+    /// over rows.
     pub pit: Option<f64>,
 }
 

@@ -8,12 +8,12 @@ use quadrat::model::Observations;
 use super::super::looks::{self, Asked};
 use super::said::COLUMNS;
 use crate::args::Next;
+use crate::codes::Codes;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Posterior;
 use crate::geographic::Geographic;
 use crate::grid::Axis;
 use crate::places::Places;
-use crate::resolve::Codes;
 use crate::study::fields::Spanned;
 
 /// The word for a grid over the data.

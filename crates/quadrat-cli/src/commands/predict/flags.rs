@@ -6,9 +6,10 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use crate::args::{Aggregation, Looks, Predict, ScaleWord};
+use crate::codes::Codes;
 use crate::diagnostic::Source;
 use crate::geographic::Geographic;
-use crate::resolve::{Codes, together};
+use crate::resolve::together;
 use crate::study::Beside;
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Given;

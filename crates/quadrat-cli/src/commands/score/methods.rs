@@ -115,8 +115,8 @@ fn steps(table: &Observations) -> Vec<f64> {
     (0..dims).map(step).collect()
 }
 
-/// The methods that are named, and whether they were: the usual ones where none is. A name that is not
-/// known is refused.
+/// The methods that are named, and whether they were: the usual ones where none is. A name that is
+/// not known is refused.
 pub fn named(against: &[String]) -> Result<(Vec<Simple>, bool), Problems> {
     let known = Simple::ALL.map(Simple::name);
     let mut found: Vec<Simple> = Vec::new();

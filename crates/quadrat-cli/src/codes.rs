@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::join::canonical;
-use crate::study::Study;
+use crate::keys::canonical;
 
 /// The note of a saved model that holds its labels.
 pub const SAVED_AS: &str = "labels";
@@ -20,9 +19,9 @@ struct Known {
 }
 
 impl Codes {
-    /// Those of a study, without a label yet.
-    pub fn of(study: &Study) -> Self {
-        let dims = study.labels().into_iter();
+    /// Those of a study, by the names of the inputs that hold labels, without a label yet.
+    pub fn of(inputs: &[String]) -> Self {
+        let dims = inputs.iter().cloned();
         Self(dims.map(|dim| (dim, Known::default())).collect())
     }
 
