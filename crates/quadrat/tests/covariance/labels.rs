@@ -27,14 +27,17 @@ fn place(kernel: &Kernel, rng: &mut rand_chacha::ChaCha8Rng) -> Vec<f64> {
     kernel.columns().iter().map(&mut coordinate).collect()
 }
 
+/// Points of a row with their weights.
+type Nodes = Vec<(Vec<f64>, f64)>;
+
 /// Points, and bags whose points have labels of their own.
-fn supports(kernel: &Kernel, seed: u64) -> (Functionals, Vec<Vec<(Vec<f64>, f64)>>) {
+fn supports(kernel: &Kernel, seed: u64) -> (Functionals, Vec<Nodes>) {
     let rng = &mut random(seed);
     let mut set = Functionals::new(kernel.columns().to_vec());
     let mut rows = Vec::new();
     for row in 0..14 {
         let n = if row % 3 == 2 { 4 } else { 1 };
-        let nodes: Vec<(Vec<f64>, f64)> = (0..n)
+        let nodes: Nodes = (0..n)
             .map(|_| {
                 (
                     place(kernel, rng),
