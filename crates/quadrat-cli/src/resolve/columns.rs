@@ -1,6 +1,8 @@
 //! Columns of a table that the study names.
 
-use super::files::Files;
+use std::cell::RefCell;
+
+use crate::codes::Codes;
 use crate::diagnostic::{Problem, Problems, shown};
 use crate::study::fields::{Check, Spanned};
 use crate::table::{Reading, Table, is_missing};
@@ -26,7 +28,7 @@ pub(super) fn find(
 
 /// The cells of coordinates, and of columns that say how they are to be read; codes of labels.
 pub(super) fn read_cells(
-    files: &Files<'_>,
+    (check, codes): (&Check<'_>, &RefCell<Codes>),
     table: &Table,
     found: &[usize],
     readings: impl Iterator<Item = Reading>,
@@ -37,15 +39,17 @@ pub(super) fn read_cells(
         .copied()
         .partition(|(_, reading)| *reading == Reading::Label);
     let refuse = |problems: Problems| match texts(table, &others) {
-        Some(problem) => files.check.add(problem),
-        None => files.check.extend(problems),
+        Some(problem) => check.add(problem),
+        None => check.extend(problems),
     };
     let numbers = match others.is_empty() {
         true => Vec::new(),
         false => table.cells(&others).map_err(refuse).ok()?,
     };
     let mut numbers = numbers.into_iter();
-    let names = labels.iter().map(|(at, _)| read_labels(files, table, *at));
+    let names = labels
+        .iter()
+        .map(|(at, _)| read_labels((check, codes), table, *at));
     let mut names = names.collect::<Option<Vec<_>>>()?.into_iter();
     let column = |(_, reading): &(usize, Reading)| match reading {
         Reading::Label => {
@@ -58,11 +62,15 @@ pub(super) fn read_cells(
 }
 
 /// The codes of the labels in a column, which has the name of its input.
-pub(super) fn read_labels(files: &Files<'_>, table: &Table, at: usize) -> Option<Vec<f64>> {
+pub(super) fn read_labels(
+    (check, codes): (&Check<'_>, &RefCell<Codes>),
+    table: &Table,
+    at: usize,
+) -> Option<Vec<f64>> {
     let keys = table.keys(at);
-    let keys = keys.map_err(|problems| files.check.extend(problems)).ok()?;
+    let keys = keys.map_err(|problems| check.extend(problems)).ok()?;
     let dim = &table.headers()[at];
-    let mut codes = files.codes.borrow_mut();
+    let mut codes = codes.borrow_mut();
     Some(keys.iter().map(|key| codes.code(dim, key)).collect())
 }
 

@@ -47,7 +47,7 @@ use crate::prediction_csv;
 use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::Support;
-use crate::study::{NonNegative, Predict, Scale, Study, Where};
+use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
 pub use amounts::{amounts_suit, with_table, without_table};
 use apart::names_apart;
 pub use behind::RowsAsked;
@@ -62,7 +62,7 @@ pub use inputs::together;
 use inputs::{Inputs, dims, usable};
 pub use meet::MeetAsked;
 pub use observed::Observed;
-use outputs::{links_of_columns, outputs};
+use outputs::{Said, outputs};
 use ranks::ranked;
 pub use ranks::{OBSERVED, one_count};
 use read::observed;
@@ -176,6 +176,40 @@ fn reporting<'a>(tables: &'a [Observed], asked: &Asked) -> Option<&'a Observed> 
     chosen.or_else(|| tables.iter().find(own))
 }
 
+/// What a study says of its outputs.
+fn said_of_outputs(study: &Study) -> Said<'_> {
+    let of = |observe: &Observe| match &observe.output {
+        Output::Named(name) | Output::Column(name) => name.span.clone(),
+        Output::Only => observe.span.clone(),
+    };
+    let mixing = &study.coregionalization;
+    Said {
+        kernel: (&study.latent.outputs, &study.latent.kernel.span),
+        tables: study.observe.iter().map(of).collect(),
+        rank: (mixing.rank, mixing.rank_span.as_ref()),
+    }
+}
+
+/// Refuses tables that turn out to be of one output, which a column names, and cannot share its
+/// function.
+fn links_of_columns(check: &Check<'_>, study: &Study, tables: &[Observed], outputs: &[String]) {
+    for output in outputs {
+        let own = |table: &&Observed| table.places.output.as_ref() == Some(output);
+        let own: Vec<&Observe> = tables
+            .iter()
+            .filter(own)
+            .filter_map(|table| study.observe.get(table.of))
+            .collect();
+        let is_named = |table: &&Observe| matches!(table.output, Output::Named(_));
+        // Those that are named have been looked at before any table was read.
+        if !own.iter().all(is_named)
+            && !links::share_a_function(check, study.latent.link.as_ref(), &own)
+        {
+            return;
+        }
+    }
+}
+
 /// A prediction once for every output that is asked for.
 fn of_outputs(
     check: &Check<'_>,
@@ -253,7 +287,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
             None => unread = true,
         }
     }
-    let outputs = outputs(&check, &study, &tables, unread);
+    let outputs = outputs(&check, &said_of_outputs(&study), &tables, unread);
     links_of_columns(&check, &study, &tables, &outputs);
     let inducing = sparse::inducing(&files, &study, &inputs, &mut warnings);
     let mut predictions: Vec<Asked> = study

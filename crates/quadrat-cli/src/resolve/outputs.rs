@@ -1,13 +1,24 @@
 //! The outputs of tables, by the names that the study or a column gives them.
 
-use super::Observed;
+use std::ops::Range;
+
+use super::observed::Observed;
 use crate::study::fields::Check;
-use crate::study::{Observe, Output, Study, links};
+
+/// What a study says of outputs.
+pub(super) struct Said<'a> {
+    /// Those that the kernel mixes itself, and where it stands.
+    pub kernel: (&'a [String], &'a Range<usize>),
+    /// Where each [[observe]] names its output.
+    pub tables: Vec<Range<usize>>,
+    /// The rank of their mixing, and where it is said.
+    pub rank: (usize, Option<&'a Range<usize>>),
+}
 
 /// The outputs of the tables in order of appearance, or in that of the kernel where it mixes them.
 pub(super) fn outputs(
     check: &Check<'_>,
-    study: &Study,
+    said: &Said<'_>,
     tables: &[Observed],
     unread: bool,
 ) -> Vec<String> {
@@ -24,13 +35,9 @@ pub(super) fn outputs(
         let table = tables
             .iter()
             .find(|t| t.places.output.as_deref() == Some(output));
-        let observe = table.and_then(|t| study.observe.get(t.of));
-        observe.map_or(0..0, |observe| match &observe.output {
-            Output::Named(name) | Output::Column(name) => name.span.clone(),
-            Output::Only => observe.span.clone(),
-        })
+        table.map_or(0..0, |t| said.tables[t.of].clone())
     };
-    let own = &study.latent.outputs;
+    let (own, kernel) = said.kernel;
     if !own.is_empty() {
         for output in found.iter().filter(|output| !own.contains(output)) {
             let message = format!("the kernel has no output `{output}`");
@@ -43,9 +50,9 @@ pub(super) fn outputs(
                 "observe it, or leave it out of `coregion`; the tables have {}",
                 crate::suggest::list(&found)
             );
-            check.refuse(&study.latent.kernel.span, message, remedy);
+            check.refuse(kernel, message, remedy);
         }
-        return own.clone();
+        return own.to_vec();
     }
     if let [only] = found.as_slice() {
         let message = format!("`{only}` is the only output; mixing needs at least two");
@@ -59,15 +66,10 @@ pub(super) fn outputs(
         };
         check.refuse(&span(only), message, remedy);
     }
-    let mixing = &study.coregionalization;
-    if let Some(at) = &mixing.rank_span
-        && mixing.rank > found.len()
+    if let (rank, Some(at)) = said.rank
+        && rank > found.len()
     {
-        let message = format!(
-            "`rank` is {}, more than the {} outputs",
-            mixing.rank,
-            found.len()
-        );
+        let message = format!("`rank` is {}, more than the {} outputs", rank, found.len());
         check.refuse(
             at,
             message,
@@ -80,29 +82,4 @@ pub(super) fn outputs(
         check.refuse(&span(output), message, "rename it, with one kind or none");
     }
     found
-}
-
-/// Refuses tables that turn out to be of one output, which a column names, and cannot share its
-/// function.
-pub(super) fn links_of_columns(
-    check: &Check<'_>,
-    study: &Study,
-    tables: &[Observed],
-    outputs: &[String],
-) {
-    for output in outputs {
-        let own = |table: &&Observed| table.places.output.as_ref() == Some(output);
-        let own: Vec<&Observe> = tables
-            .iter()
-            .filter(own)
-            .filter_map(|table| study.observe.get(table.of))
-            .collect();
-        let is_named = |table: &&Observe| matches!(table.output, Output::Named(_));
-        // Those that are named have been looked at before any table was read.
-        if !own.iter().all(is_named)
-            && !links::share_a_function(check, study.latent.link.as_ref(), &own)
-        {
-            return;
-        }
-    }
 }
