@@ -51,6 +51,10 @@ pub struct Score {
     /// File for a figure of the coverage: `.svg`, `.png` or `.html`
     #[arg(long, value_name = "OUT.svg", value_parser = figure)]
     pub plot: Option<PathBuf>,
+    /// Go on from where a cross-validation with the same -o was stopped; folds that were predicted
+    /// are kept in `OUT.csv.folds` until the end
+    #[arg(long, requires = "output", conflicts_with = "truth")]
+    pub resume: bool,
     /// Print the scores as JSON in place of the summary
     #[arg(long)]
     pub json: bool,

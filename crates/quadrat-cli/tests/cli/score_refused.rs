@@ -9,7 +9,7 @@ const ROWS: &str = "x,y,site\n0,1,a\n1,2,a\n2,1.5,b\n3,2.5,b\n";
 fn what_cannot_be_scored_is_refused_with_a_way_out() {
     let density = "[density]\nfile = \"rows.csv\"\ncolumn = \"y\"\n";
     let only_signs = "[latent]\nkernel = \"se(x)\"\n[[observe]]\nfile = \"rows.csv\"\nsupport = { point = [\"x\"] }\nlikelihood = { gaussian = { value = \"y\" } }\n[[observe]]\nfile = \"signs.csv\"\nsupport = { point = [\"x\"] }\nlikelihood = { positive = { margin = 0 } }\n";
-    let cases: [(&str, &str, &[&str], &[&str]); 15] = [
+    let cases: [(&str, &str, &[&str], &[&str]); 18] = [
         (
             STUDY,
             ROWS,
@@ -69,6 +69,24 @@ fn what_cannot_be_scored_is_refused_with_a_way_out() {
             &["--truth", "nothing.csv"],
             &["no column of true values", "--value"],
         ),
+        (
+            STUDY,
+            ROWS,
+            &["-o", "kept.csv"],
+            &["kept.csv.folds", "not finished", "--resume"],
+        ),
+        (
+            STUDY,
+            ROWS,
+            &["-o", "kept.csv", "--resume"],
+            &["kept.csv.folds", "not of this study"],
+        ),
+        (
+            STUDY,
+            ROWS,
+            &["-o", "other.csv", "--resume"],
+            &["other.csv.folds", "to go on from"],
+        ),
         (density, ROWS, &[], &["density"]),
     ];
     for (study, rows, more, expected) in cases {
@@ -79,6 +97,7 @@ fn what_cannot_be_scored_is_refused_with_a_way_out() {
             ("keys.csv", b"district,y\na,1\n"),
             ("text.csv", b"x,y\n1,high\n"),
             ("nothing.csv", b"x,height\n1,2\n"),
+            ("kept.csv.folds", b"{}"),
         ]);
         let before = names(folder.path());
         let args: Vec<&str> = ["score", "s.toml"].iter().chain(more).copied().collect();

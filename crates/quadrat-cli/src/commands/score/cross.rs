@@ -10,6 +10,7 @@ use quadrat::model::{Model, Observations};
 use quadrat::validation::{Folds, HeldOut, RowScore, held_out};
 
 use super::judged::{Judged, Part, Row, Told, of_prediction};
+use super::kept::Kept;
 use super::methods::{Simple, cannot};
 use super::scored::{Scored, value_name};
 use crate::diagnostic::Problems;
@@ -56,6 +57,7 @@ impl<'a> Cross<'a> {
         (simple, is_named): (&[Simple], bool),
         running: &Running,
         bar: &Arc<Bar>,
+        kept: &mut Kept,
     ) -> Result<Judged> {
         let mut others = Vec::new();
         let mut warnings = Vec::new();
@@ -71,10 +73,20 @@ impl<'a> Cross<'a> {
         }
         let mut ours = self.blank();
         for fold in 0..self.folds.count() {
+            if let Some((told, warned)) = kept.fold(fold) {
+                self.put(&mut ours, fold, told);
+                warnings.extend(warned);
+                continue;
+            }
             bar.fold(fold + 1, self.folds.count());
-            let told = self.ours(fold, running, &mut warnings);
-            let told = told.map_err(|error| in_fold(error, fold + 1))?;
+            let told = self.ours(fold, running);
+            let (told, warned) = told.map_err(|error| {
+                kept.close();
+                in_fold(error, fold + 1)
+            })?;
+            kept.keep(&told, &warned)?;
             self.put(&mut ours, fold, told);
+            warnings.extend(warned);
         }
         let rows = self.scored.rows.iter().enumerate();
         let row = |(at, &(part, row)): (usize, &(usize, usize))| Row {
@@ -148,14 +160,9 @@ impl<'a> Cross<'a> {
         Ok(self.whole(all))
     }
 
-    /// Ours on the rows of a fold. Nothing that is fitted has seen what they reported: rows that
+    /// Ours on the rows of a fold, and the warnings of its fit. Nothing that is fitted has seen what they reported: rows that
     /// follow from others or count events again are found anew among the rest.
-    fn ours(
-        &self,
-        fold: usize,
-        running: &Running,
-        warnings: &mut Vec<String>,
-    ) -> Result<Vec<(usize, Part)>> {
+    fn ours(&self, fold: usize, running: &Running) -> Result<(Vec<(usize, Part)>, Vec<String>)> {
         let mut goes = HashSet::new();
         let mut first = 0;
         for (table, observed) in self.resolved.tables.iter().enumerate() {
@@ -171,7 +178,6 @@ impl<'a> Cross<'a> {
         soften(&mut rest.tables);
         let rest = once(distinct(rest)?)?;
         let posterior = engine::fit(&rest, running)?;
-        warnings.extend(posterior.summary().warnings.iter().cloned());
         let mut all = Vec::new();
         for part in self.parts() {
             let Some((held, _)) = self.divided(fold, part)? else {
@@ -190,7 +196,7 @@ impl<'a> Cross<'a> {
             }
             all.push((part, self.told(fold, part, &told)?));
         }
-        Ok(all)
+        Ok((all, posterior.summary().warnings.clone()))
     }
 
     fn told(&self, fold: usize, part: usize, told: &quadrat::model::Prediction) -> Result<Part> {

@@ -4,6 +4,7 @@
 mod cross;
 mod figure;
 mod judged;
+mod kept;
 mod methods;
 mod said;
 mod scored;
@@ -24,6 +25,7 @@ use crate::resolve::{Resolved, resolve};
 use crate::study;
 use cross::Cross;
 use judged::Judged;
+use kept::Kept;
 use scored::Scored;
 use truth::Truth;
 
@@ -41,6 +43,7 @@ pub fn run(args: &Score) -> Result<()> {
     let bar = Bar::new(args.quiet);
     let how = running(&saying, &bar)?;
     let simple = (simple.0.as_slice(), simple.1);
+    let mut finished = None;
     let (judged, words) = match &args.truth {
         Some(path) => {
             let truth = Truth::new(study, path, of, args)?;
@@ -56,8 +59,13 @@ pub fn run(args: &Score) -> Result<()> {
             let scored = Scored::new(&resolved, of)?;
             let folds = scored.folds(&resolved, args)?;
             let words = held_out(&resolved, &scored, &folds, args);
+            let by = (of, &args.by, folds.count(), args.seed);
+            let key = format!("{} {by:?}", resolved.run);
+            let mut kept = Kept::beside(args.output.as_deref(), args.resume, key)?;
             let cross = Cross::new(&resolved, &scored, &folds)?;
-            (cross.judged(simple, &how, &bar)?, words)
+            let judged = cross.judged(simple, &how, &bar, &mut kept)?;
+            finished = Some(kept);
+            (judged, words)
         }
     };
     let mut staged = Staged::new();
@@ -71,6 +79,7 @@ pub fn run(args: &Score) -> Result<()> {
         staged.bytes(plot, &figure::figure(plot, &title, &judged)?)?;
     }
     let written = staged.finish()?;
+    finished.iter().for_each(Kept::close);
     bar.finish();
     told(args, &judged, (&title, &words), &written)
 }
