@@ -128,7 +128,7 @@ pub fn named(against: &[String]) -> Result<(Vec<Simple>, bool), Problems> {
             // Ours is always there.
             None if name == OURS => {}
             None => {
-                let near = suggest::nearest(name, known.into_iter());
+                let near = suggest::nearest(name, known);
                 let hint =
                     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
                 let message = format!("--against: there is no method `{}`{hint}", shown(name));
