@@ -25,7 +25,7 @@ pub struct Score {
     #[arg(long, value_enum, value_name = "SCALE", requires = "truth")]
     pub scale: Option<TruthScale>,
     /// Simple methods to compare with: `constant`, `areal`, `mono`, `pclm`, `pycnophylactic`,
-    /// `centroid`; those of the first four that can do the study when absent
+    /// `centroid`; those of the first three that can do the study when absent
     #[arg(long, value_name = "METHOD,..", value_delimiter = ',', num_args = 1..)]
     pub against: Vec<String>,
     /// Number of folds: 10, or as many as there are rows (or groups) if they are fewer

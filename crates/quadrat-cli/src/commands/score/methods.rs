@@ -49,7 +49,7 @@ impl Simple {
     ];
 
     /// Those that are taken where none is named.
-    const USUAL: [Self; 4] = [Self::Constant, Self::Areal, Self::Mono, Self::Pclm];
+    const USUAL: [Self; 3] = [Self::Constant, Self::Areal, Self::Mono];
 
     /// Its name on the command line and in tables.
     pub fn name(self) -> &'static str {
