@@ -267,6 +267,6 @@ mod tests {
     fn fewer_than_the_labels_are_refused() {
         let error = chosen("se(x) + iid(site)", Some(6)).unwrap_err();
         assert_eq!(error, InputError::FewInducing { asked: 6, least: 7 });
-        assert_eq!(chosen("iid(site)", Some(6)).unwrap().len(), 6);
+        assert_eq!(chosen("se(x) + iid(site)", Some(7)).unwrap().len(), 7);
     }
 }
