@@ -160,8 +160,8 @@ impl<'a> Cross<'a> {
         Ok(self.whole(all))
     }
 
-    /// Ours on the rows of a fold, and the warnings of its fit. Nothing that is fitted has seen what
-    /// they reported: rows that follow from others or count events again are found anew among the
+    /// Ours on the rows of a fold, and the warnings of its fit. Nothing that is fitted has seen
+    /// what they reported: rows that follow from others or count events again are found anew among the
     /// rest.
     fn ours(&self, fold: usize, running: &Running) -> Result<(Vec<(usize, Part)>, Vec<String>)> {
         let mut goes = HashSet::new();
