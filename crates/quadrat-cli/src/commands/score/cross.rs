@@ -161,8 +161,8 @@ impl<'a> Cross<'a> {
     }
 
     /// Ours on the rows of a fold, and the warnings of its fit. Nothing that is fitted has seen
-    /// what they reported: rows that follow from others or count events again are found anew among the
-    /// rest.
+    /// what they reported: rows that follow from others or count events again are found anew
+    /// among the rest.
     fn ours(&self, fold: usize, running: &Running) -> Result<(Vec<(usize, Part)>, Vec<String>)> {
         let mut goes = HashSet::new();
         let mut first = 0;
