@@ -26,11 +26,12 @@ pub(super) fn find(
     (found.len() == names.len()).then_some(found)
 }
 
-/// The cells of coordinates, and of columns that say how they are to be read; codes of labels.
+/// The cells of coordinates, and of columns that say how they are to be read; codes of labels. So
+/// many of the columns, the first, are inputs.
 pub(super) fn read_cells(
     (check, codes): (&Check<'_>, &RefCell<Codes>),
     table: &Table,
-    found: &[usize],
+    (found, inputs): (&[usize], usize),
     readings: impl Iterator<Item = Reading>,
 ) -> Option<Vec<Vec<(f64, f64)>>> {
     let wanted: Vec<(usize, Reading)> = found.iter().copied().zip(readings).collect();
@@ -38,7 +39,7 @@ pub(super) fn read_cells(
         .iter()
         .copied()
         .partition(|(_, reading)| *reading == Reading::Label);
-    let refuse = |problems: Problems| match texts(table, &others) {
+    let refuse = |problems: Problems| match texts(table, &wanted[..inputs]) {
         Some(problem) => check.add(problem),
         None => check.extend(problems),
     };

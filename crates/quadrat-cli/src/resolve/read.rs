@@ -82,7 +82,12 @@ pub(super) fn observed(
     let wanted: Vec<&Spanned<String>> = all().map(|(name, _)| *name).collect();
     let found = find(check, &table, &wanted)?;
     let readings = all().map(|(_, reading)| *reading);
-    let mut read = read_cells((check, &files.codes), &table, &found, readings)?;
+    let mut read = read_cells(
+        (check, &files.codes),
+        &table,
+        (&found, along.len()),
+        readings,
+    )?;
     let mut problems = no_giant_cells(&table, &found, &read);
     let mut told_cells = read.split_off(along.len());
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
@@ -436,7 +441,7 @@ pub fn read_places(
     let cells = read_cells(
         (check, &files.codes),
         table,
-        &found,
+        (&found, found.len()),
         along.iter().map(|(_, reading)| *reading),
     )?;
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();

@@ -147,9 +147,8 @@ fn what_a_column_cannot_hold_is_told_with_what_does_the_job() {
             "d.csv",
             &zones,
             &[
-                "column `below`: 30 cells",
-                "`trough` is not a number, `fan`",
-                "output_column",
+                "column `below`: it holds text (`trough`, `fan`)",
+                "iid(below)",
             ],
         ),
     ];

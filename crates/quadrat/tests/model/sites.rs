@@ -276,6 +276,7 @@ fn constraints_keep_a_histogram_from_being_negative() {
 }
 
 #[test]
+#[ignore = "a minute or two; ./check --long"]
 fn constraints_of_four_columns_are_where_the_function_is_likeliest_to_be_negative() {
     let dims: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
     let mut set = Functionals::new(dims.clone());

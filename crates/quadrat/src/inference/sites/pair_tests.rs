@@ -93,6 +93,7 @@ fn gradients_of_many_rows_are_differences() {
 
 /// Two outputs, three rows of each, behind both links of the second function.
 #[test]
+#[ignore = "a minute or two; ./check --long"]
 fn gradients_of_mixed_outputs_are_differences() {
     let mut cut = Vec::new();
     let in_part = |shift: f64| -> Likelihood {
