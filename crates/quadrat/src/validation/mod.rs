@@ -4,13 +4,14 @@
 //! |---|---|
 //! | which rows are held out together | `folds` |
 //! | what held-out rows reported | `held_out` |
-//! | scores of one row | `row_score` |
+//! | scores of one row | `row_score`, `crps` |
 //! | means over rows, and which method is better | `summary` |
 //!
 //! Nothing here fits: the caller fits a model without the rows of a fold, predicts them
 //! ([`Posterior::predict_rows`](crate::model::Posterior::predict_rows) or
 //! [`baseline::reported_as`](crate::baseline::reported_as)), and hands the predictions over.
 
+mod crps;
 mod folds;
 mod held_out;
 mod row_score;

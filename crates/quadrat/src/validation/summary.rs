@@ -2,7 +2,7 @@
 
 use super::row_score::{LEVELS, RowScore};
 use crate::error::InputError;
-use crate::score::{binomial_test, signed_rank};
+use crate::score::{SignedRank, binomial_test, signed_rank};
 
 /// A method, with the scores of its prediction of every row.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +85,9 @@ pub struct Line {
     /// Of a score: two-sided, that the method is as good as the first one; none for the first. Of a
     /// coverage: that the intervals hold their level.
     pub p_value: Option<f64>,
+    /// Whether that test finds the first method better, by the ranks of the differences, which may
+    /// disagree with the means: a few large losses outweigh many small gains in these alone.
+    pub first_is_better: Option<bool>,
 }
 
 /// Every score of every method, in the order of the methods.
@@ -133,13 +136,18 @@ pub fn summary(methods: &[Method], units: &[usize]) -> Result<Vec<Line>, InputEr
                 continue;
             };
             let of: Vec<usize> = rows.iter().map(|&row| units[row]).collect();
-            let p_value = match (score, &first) {
+            let (p_value, first_is_better) = match (score, &first) {
                 (Score::Coverage(level), _) => {
                     let held = values.iter().filter(|inside| **inside == 1.0).count();
-                    binomial_test(held, values.len(), level)
+                    (binomial_test(held, values.len(), level), None)
                 }
-                (_, Some(first)) if at > 0 => better(&values, first, (&rows, &of)),
-                _ => None,
+                (_, Some(first)) if at > 0 => {
+                    let test = compared(&values, first, (&rows, &of));
+                    let middle = |n: usize| (n * (n + 1)) as f64 / 4.0;
+                    let is_better = |t: SignedRank| t.positive > middle(t.pairs);
+                    (test.map(|t| t.p_value), test.map(is_better))
+                }
+                _ => (None, None),
             };
             lines.push(Line {
                 method: method.name.clone(),
@@ -147,6 +155,7 @@ pub fn summary(methods: &[Method], units: &[usize]) -> Result<Vec<Line>, InputEr
                 value: mean(&values),
                 se: standard_error(&values, &of),
                 p_value,
+                first_is_better,
             });
         }
     }
@@ -171,18 +180,19 @@ fn present(scores: &[Option<f64>]) -> Vec<usize> {
         .collect()
 }
 
-/// That a method is as good as the first one, from scores of the same rows.
-fn better(
+/// The test that a method is as good as the first one, from scores of the same rows: of the
+/// differences method less first.
+fn compared(
     values: &[f64],
     first: &[Option<f64>],
     (rows, units): (&[usize], &[usize]),
-) -> Option<f64> {
+) -> Option<SignedRank> {
     let less = values
         .iter()
         .zip(rows)
         .map(|(own, &row)| Some(own - first[row]?));
     let less: Option<Vec<f64>> = less.collect();
-    signed_rank(&unit_means(&less?, units)).map(|test| test.p_value)
+    signed_rank(&unit_means(&less?, units))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -252,6 +262,10 @@ mod tests {
         assert!((ours.se.unwrap() - (5.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-15);
         assert_eq!(ours.p_value, None);
         assert_eq!(line(&apart, "other", Score::Mae).p_value, Some(0.125));
+        assert_eq!(
+            line(&apart, "other", Score::Mae).first_is_better,
+            Some(true)
+        );
         assert!((line(&apart, "ours", Score::Mse).value - 7.5).abs() < 1e-15);
         let together = summary(&methods, &[0, 0, 1, 1]).unwrap();
         assert!((line(&together, "ours", Score::Mae).se.unwrap() - 1.0).abs() < 1e-15);

@@ -13,7 +13,7 @@ use super::judged::{Judged, Part, Row, Told, of_prediction};
 use super::kept::Kept;
 use super::methods::{Simple, cannot};
 use super::scored::{Scored, value_name};
-use crate::diagnostic::Problems;
+use crate::diagnostic::{Problem, Problems};
 use crate::engine::{self, Running};
 use crate::overlap::once;
 use crate::progress::Bar;
@@ -121,7 +121,11 @@ impl<'a> Cross<'a> {
         let is_out: HashSet<usize> = out.iter().copied().collect();
         let table = self.table(part);
         let rest = (0..table.places.len()).filter(|row| !is_out.contains(row));
-        let rest = table.clone().keeping(rest.collect())?;
+        let rest: Vec<usize> = rest.collect();
+        if rest.is_empty() {
+            return Err(whole_table(table, fold).into());
+        }
+        let rest = table.clone().keeping(rest)?;
         Ok(Some((table.clone().keeping(out)?, rest)))
     }
 
@@ -249,6 +253,21 @@ fn once_each(warnings: Vec<String>, folds: usize) -> Vec<String> {
         format!("in {times} of {folds} fits, the first: {first}")
     };
     seen.into_iter().map(told).collect()
+}
+
+/// Why the rows of a table, or of an output of it, cannot be held out together.
+fn whole_table(table: &Observed, fold: usize) -> Problems {
+    let of = match &table.places.output {
+        Some(output) => format!(" of the output `{output}`"),
+        None => String::new(),
+    };
+    let message = format!(
+        "fold {} would hold out every row of `{}`{of}: nothing is left to tell of them",
+        fold + 1,
+        table.table.name()
+    );
+    let remedy = "take more folds, or hold rows out by another column";
+    Problem::new(message).remedy(remedy).into()
 }
 
 /// The same error, which says in which fold it was.

@@ -11,7 +11,7 @@ mod scored;
 mod truth;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 
 use anyhow::Result;
 
@@ -142,8 +142,13 @@ fn spare(args: &Score, resolved: &Resolved) -> Result<(), Problems> {
         );
         problems.push(Problem::new(message).remedy("choose another name for the file"));
     }
-    for (at, output) in outputs.iter().enumerate() {
-        if outputs[..at].contains(output) {
+    let plain = |path: &PathBuf| -> PathBuf {
+        let parts = path.components();
+        parts.filter(|part| *part != Component::CurDir).collect()
+    };
+    let all: Vec<PathBuf> = outputs.iter().map(plain).collect();
+    for (at, output) in all.iter().enumerate() {
+        if all[..at].contains(output) {
             let message = format!("`{}` would be written twice", output.display());
             problems.push(Problem::new(message).remedy("give each output a name of its own"));
         }

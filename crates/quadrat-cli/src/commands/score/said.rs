@@ -199,7 +199,7 @@ fn cell(line: &Line) -> String {
         Some(se) => {
             // Two digits of the error, and as many decimals of the value.
             let decimals = (1.0 - se.log10().floor()).clamp(0.0, 12.0) as usize;
-            match line.value.abs() < 1e6 {
+            match (1e-3..1e6).contains(&line.value.abs()) || line.value == 0.0 {
                 true => format!("{:.decimals$} ± {se:.decimals$}", line.value),
                 false => format!("{:.3e} ± {se:.1e}", line.value),
             }
@@ -237,10 +237,12 @@ pub fn sentences(judged: &Judged) -> Vec<String> {
             continue;
         };
         let p = other.p_value.unwrap_or(1.0);
-        let verdict = match (p < FOUND, ours.value < other.value) {
-            (true, true) => "better than",
-            (true, false) => "worse than",
-            (false, _) => "not told apart from",
+        let by_means = ours.value < other.value;
+        let verdict = match (p < FOUND, other.first_is_better == Some(by_means), by_means) {
+            (true, true, true) => "better than",
+            (true, true, false) => "worse than",
+            (true, false, _) => "not told apart, since means and ranks disagree, from",
+            (false, ..) => "not told apart from",
         };
         all.push(format!(
             "quadrat is {verdict} {} ({} {} against {}, {}).",

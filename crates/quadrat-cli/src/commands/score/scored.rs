@@ -6,6 +6,7 @@ use quadrat::validation::Folds;
 use crate::args::Score;
 use crate::diagnostic::{Problem, Problems, shown};
 use crate::engine;
+use crate::keys::canonical;
 use crate::resolve::{Observed, Resolved};
 use crate::study::{Observe, Study};
 use crate::suggest;
@@ -128,7 +129,7 @@ impl Scored {
         }
         let cell = |&(part, row): &(usize, usize)| {
             let kept = &resolved.tables[self.tables[part]].kept;
-            cells[part][kept.get(row).copied().unwrap_or(row)].clone()
+            canonical(&cells[part][kept.get(row).copied().unwrap_or(row)]).to_owned()
         };
         Ok(self.rows.iter().map(cell).collect())
     }

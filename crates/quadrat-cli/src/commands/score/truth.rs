@@ -22,7 +22,7 @@ use crate::overlap::once;
 use crate::redundant::distinct;
 use crate::resolve::{Asked, Resolved, resolve};
 use crate::study::fields::Spanned;
-use crate::study::likelihood::{Likelihood as Says, Reports};
+use crate::study::likelihood::{Given, Likelihood as Says, Reports};
 use crate::study::shape::Shape;
 use crate::study::support::{Edge, Extent, Support};
 use crate::study::{Beside, Predict, Scale, Study, Where};
@@ -52,12 +52,19 @@ impl Truth {
         let value = value_column(&study, &table, of, args)?;
         let at = table.named(&value)?;
         let values = table.numbers(&[at])?.remove(0);
+        let (support, mut beside) = support(&study, &table, of)?;
+        let exposure = beside.exposure.as_ref().and_then(Given::column);
+        let has_exposure = exposure.is_none_or(|name| table.headers().contains(&name.value));
         let scale = match args.scale {
             Some(TruthScale::Response) => Scale::Response,
             Some(TruthScale::Observation) => Scale::Observation,
+            // Without their exposure these are no counts, but rates.
+            None if !has_exposure => Scale::Response,
             None => usual_scale(&study.observe[of].likelihood, &values),
         };
-        let (support, mut beside) = support(&study, &table, of)?;
+        if !has_exposure && scale == Scale::Response {
+            beside.exposure = None;
+        }
         if scale != Scale::Observation {
             beside.trials = None;
         }
