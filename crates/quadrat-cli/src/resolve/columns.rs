@@ -30,8 +30,8 @@ pub(super) fn find(
 /// many of the columns, the first, are inputs.
 pub(super) fn read_cells(
     (check, codes): (&Check<'_>, &RefCell<Codes>),
-    table: &Table,
-    (found, inputs): (&[usize], usize),
+    (table, inputs): (&Table, usize),
+    found: &[usize],
     readings: impl Iterator<Item = Reading>,
 ) -> Option<Vec<Vec<(f64, f64)>>> {
     let wanted: Vec<(usize, Reading)> = found.iter().copied().zip(readings).collect();

@@ -84,8 +84,8 @@ pub(super) fn observed(
     let readings = all().map(|(_, reading)| *reading);
     let mut read = read_cells(
         (check, &files.codes),
-        &table,
-        (&found, along.len()),
+        (&table, along.len()),
+        &found,
         readings,
     )?;
     let mut problems = no_giant_cells(&table, &found, &read);
@@ -440,8 +440,8 @@ pub fn read_places(
     let found = find(check, table, &wanted)?;
     let cells = read_cells(
         (check, &files.codes),
-        table,
-        (&found, found.len()),
+        (table, found.len()),
+        &found,
         along.iter().map(|(_, reading)| *reading),
     )?;
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
