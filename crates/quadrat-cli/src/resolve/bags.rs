@@ -98,7 +98,7 @@ fn read(
     };
     let mut read = read.map_err(refuse).ok()?.into_iter();
     let each = (0..found.len()).map(|i| match is_label(i) {
-        true => read_labels((check, &files.codes), points, found[i]),
+        true => read_labels(files.reader(), points, found[i]),
         false => read.next(),
     });
     let mut columns = each.collect::<Option<Vec<_>>>()?;

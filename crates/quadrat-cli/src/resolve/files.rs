@@ -49,6 +49,11 @@ impl<'a> Files<'a> {
         }
     }
 
+    /// What reading cells needs: where problems go, and the labels so far.
+    pub fn reader(&self) -> (&Check<'a>, &RefCell<Codes>) {
+        (self.check, &self.codes)
+    }
+
     /// Notes what people should know.
     pub fn warn(&self, warning: String) {
         self.warnings.borrow_mut().push(warning);

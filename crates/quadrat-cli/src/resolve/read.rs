@@ -82,12 +82,7 @@ pub(super) fn observed(
     let wanted: Vec<&Spanned<String>> = all().map(|(name, _)| *name).collect();
     let found = find(check, &table, &wanted)?;
     let readings = all().map(|(_, reading)| *reading);
-    let mut read = read_cells(
-        (check, &files.codes),
-        (&table, along.len()),
-        &found,
-        readings,
-    )?;
+    let mut read = read_cells(files.reader(), (&table, along.len()), &found, readings)?;
     let mut problems = no_giant_cells(&table, &found, &read);
     let mut told_cells = read.split_off(along.len());
     let number = |column: Vec<(f64, f64)>| column.into_iter().map(|(x, _)| x).collect();
@@ -439,7 +434,7 @@ pub fn read_places(
     let wanted: Vec<&Spanned<String>> = along.iter().map(|(name, _)| *name).collect();
     let found = find(check, table, &wanted)?;
     let cells = read_cells(
-        (check, &files.codes),
+        files.reader(),
         (table, found.len()),
         &found,
         along.iter().map(|(_, reading)| *reading),
