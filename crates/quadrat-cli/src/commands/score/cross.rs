@@ -9,7 +9,7 @@ use quadrat::error::FitError;
 use quadrat::model::{Model, Observations};
 use quadrat::validation::{Folds, HeldOut, RowScore, held_out};
 
-use super::judged::{Judged, Part, Row, Told, of_prediction};
+use super::judged::{Judged, Part, Predicted, Row, Told, of_prediction};
 use super::kept::Kept;
 use super::methods::{Simple, cannot};
 use super::scored::{Scored, value_name};
@@ -167,7 +167,7 @@ impl<'a> Cross<'a> {
     /// Ours on the rows of a fold, and the warnings of its fit. Nothing that is fitted has seen
     /// what they reported: rows that follow from others or count events again are found anew
     /// among the rest.
-    fn ours(&self, fold: usize, running: &Running) -> Result<(Vec<(usize, Part)>, Vec<String>)> {
+    fn ours(&self, fold: usize, running: &Running) -> Result<Predicted> {
         let mut goes = HashSet::new();
         let mut first = 0;
         for (table, observed) in self.resolved.tables.iter().enumerate() {

@@ -49,6 +49,9 @@ pub struct Judged {
 /// What a method says of some rows, and how good that is.
 pub type Part = (Vec<Told>, Vec<RowScore>);
 
+/// What is predicted of a fold, by the parts of its table, and the warnings of its fit.
+pub type Predicted = (Vec<(usize, Part)>, Vec<String>);
+
 /// From a distribution of every row, of which `first` is the number.
 pub fn of_prediction(prediction: &Prediction, reported: &[HeldOut], first: usize) -> Result<Part> {
     let scores = row_scores(prediction, reported, first)?;

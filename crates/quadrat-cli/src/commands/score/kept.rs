@@ -8,12 +8,15 @@ use anyhow::{Context, Result};
 use quadrat::validation::RowScore;
 use serde::{Deserialize, Serialize};
 
-use super::judged::{Part, Told};
+use super::judged::{Part, Predicted, Told};
 use crate::diagnostic::{Problem, Problems};
 use crate::output::Staged;
 
 /// What takes less time is not kept.
 const WORTH: Duration = Duration::from_secs(5);
+
+/// The numbers of a row as bits.
+type Cells = Vec<Option<u64>>;
 
 /// The folds that were predicted, and of what.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -27,7 +30,7 @@ struct Folds {
 #[derive(Debug, Serialize, Deserialize)]
 struct Fold {
     /// Of every part of the table its number, and the numbers of [`cells`] of every row.
-    parts: Vec<(usize, Vec<Vec<Option<u64>>>)>,
+    parts: Vec<(usize, Vec<Cells>)>,
     warnings: Vec<String>,
 }
 
@@ -91,9 +94,9 @@ impl Kept {
     }
 
     /// What was predicted of a fold before, with its warnings.
-    pub fn fold(&self, fold: usize) -> Option<(Vec<(usize, Part)>, Vec<String>)> {
+    pub fn fold(&self, fold: usize) -> Option<Predicted> {
         let kept = self.all.folds.get(fold)?;
-        let part = |(part, rows): &(usize, Vec<Vec<Option<u64>>>)| {
+        let part = |(part, rows): &(usize, Vec<Cells>)| {
             let rows: Option<Vec<_>> = rows.iter().map(|cells| row(cells)).collect();
             Some((*part, rows?.into_iter().unzip()))
         };
@@ -138,7 +141,7 @@ fn refused(message: String, remedy: &str) -> anyhow::Error {
 }
 
 /// The numbers of a row as bits, which read back as the same numbers.
-fn cells(told: &Told, score: &RowScore) -> Vec<Option<u64>> {
+fn cells(told: &Told, score: &RowScore) -> Cells {
     let spread = told
         .spread
         .map_or([None; 3], |(sd, lower, upper)| [sd, lower, upper].map(Some));
