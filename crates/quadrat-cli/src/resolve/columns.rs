@@ -104,7 +104,7 @@ pub(super) fn names(table: &Table, at: usize) -> Option<Problem> {
         few.join(", ")
     );
     let remedy = format!(
-        "let the kernel take it for labels: `iid({name})` is an effect of each, `se(t) * iid({name})` a curve of each along `t`; or give numbers"
+        "let the kernel take it for labels: `iid({name})` is an effect of each, `se(t) * iid({name})` a curve of each along `t`; or give columns of 0 and 1, one for each name but one, or, where every name has a function of its own, name it as `output_column`"
     );
     Some(Problem::new(message).at(table.place(0, at)).remedy(remedy))
 }
