@@ -44,9 +44,7 @@ const NOTHING_SEEN: InputError = InputError::Unavailable {
 impl Predict for Constant {
     fn predict_response(&self, at: &Functionals) -> Result<Prediction, FitError> {
         let means = (0..at.len()).map(|row| self.value * at.size(row));
-        let variances = vec![0.0; at.len()];
-        let moments = [(means.collect(), variances)];
-        Ok(Prediction::from_moments(vec![1.0], &moments))
+        Ok(Prediction::certain(means.collect()))
     }
 }
 

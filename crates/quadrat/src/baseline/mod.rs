@@ -27,6 +27,7 @@ mod reported;
 mod reported_as;
 mod scoring;
 mod smoothest;
+mod sums;
 
 pub use bin_height::BinHeight;
 pub use centroid::Centroid;

@@ -2,6 +2,7 @@
 
 use super::Predict;
 use super::reported::Reported;
+use super::sums::sums;
 use crate::error::{FitError, InputError};
 use crate::model::{Observations, Prediction};
 use crate::support::Functionals;
@@ -177,11 +178,7 @@ impl Predict for MonotoneSpline {
                 false => self.at(from).1,
             }
         };
-        let means: Vec<f64> = (0..at.len())
-            .map(|row| at.atoms(row).map(|a| at.weight()[a] * over(a)).sum())
-            .collect();
-        let variances = vec![0.0; means.len()];
-        Ok(Prediction::from_moments(vec![1.0], &[(means, variances)]))
+        Ok(sums(&at, over))
     }
 }
 

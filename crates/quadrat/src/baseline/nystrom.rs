@@ -115,12 +115,8 @@ impl Predict for Nystrom {
             let features = self.features.at(&places[atom]);
             at.weight()[atom] * self.link.value(dot(&self.coefficients, &features))
         };
-        let means: Vec<f64> = rows
-            .into_iter()
-            .map(|atoms| atoms.map(value).sum())
-            .collect();
-        let variances = vec![0.0; means.len()];
-        Ok(Prediction::from_moments(vec![1.0], &[(means, variances)]))
+        let means = rows.into_iter().map(|atoms| atoms.map(value).sum());
+        Ok(Prediction::certain(means.collect()))
     }
 }
 

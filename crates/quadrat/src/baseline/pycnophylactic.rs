@@ -5,6 +5,7 @@ use super::cells::Cells;
 use super::footprint::Footprints;
 use super::reported::Reported;
 use super::smoothest::{Zones, smoothest};
+use super::sums::sums;
 use crate::error::{FitError, InputError};
 use crate::model::{Observations, Prediction};
 use crate::support::Functionals;
@@ -200,13 +201,7 @@ impl Predict for Pycnophylactic {
     /// [`InputError::UnknownDimension`]; [`InputError::Unavailable`] for regions of one input.
     fn predict_response(&self, at: &Functionals) -> Result<Prediction, FitError> {
         let at = Footprints::new(at.select(&self.dims)?)?;
-        let of_row = |row: usize| {
-            let atoms = at.set.atoms(row);
-            atoms.map(|a| at.set.weight()[a] * self.over(&at, a)).sum()
-        };
-        let means: Vec<f64> = (0..at.set.len()).map(of_row).collect();
-        let variances = vec![0.0; means.len()];
-        Ok(Prediction::from_moments(vec![1.0], &[(means, variances)]))
+        Ok(sums(&at.set, |atom| self.over(&at, atom)))
     }
 }
 

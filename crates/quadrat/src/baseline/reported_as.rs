@@ -72,19 +72,14 @@ pub fn reported_as(response: &Prediction, rows: &Observations) -> Result<Predict
             let latent = latent.collect();
             Ok(known(rows.likelihood(), latent, Amounts::default()))
         }
-        _ => Ok(certain(means.to_vec())),
+        _ => Ok(Prediction::certain(means.to_vec())),
     }
 }
 
 /// What a likelihood reports of latent values that are known.
 fn known(likelihood: &Likelihood, latent: Vec<f64>, amounts: Amounts) -> Prediction {
     let predictive = Predictive::new(likelihood, vec![Vec::new()], What::Observation, 0.0);
-    certain(latent).through(predictive.with_amounts(amounts))
-}
-
-fn certain(means: Vec<f64>) -> Prediction {
-    let variances = vec![0.0; means.len()];
-    Prediction::from_moments(vec![1.0], &[(means, variances)])
+    Prediction::certain(latent).through(predictive.with_amounts(amounts))
 }
 
 #[cfg(test)]
@@ -103,7 +98,7 @@ mod tests {
     fn counts_are_poisson_about_exposure_times_mean() {
         let counts = Poisson::new(vec![3.0, 1.0], vec![2.0, 1.0], Link::Exp).unwrap();
         let rows = Observations::new(at(2), counts).unwrap();
-        let p = reported_as(&certain(vec![1.5, 0.0]), &rows).unwrap();
+        let p = reported_as(&Prediction::certain(vec![1.5, 0.0]), &rows).unwrap();
         let log = p.log_density(&[3.0, 1.0]);
         // A few roundings of numbers near 1.
         assert!((log[0] - (-3.0 + 4.5_f64.ln())).abs() < 1e-13, "{log:?}");
@@ -114,17 +109,21 @@ mod tests {
     #[test]
     fn answers_and_waiting_times_have_their_distributions() {
         let yes = Bernoulli::new(vec![true], Sigmoid::Probit);
-        let p = reported_as(&certain(vec![0.3]), &Observations::new(at(1), yes).unwrap()).unwrap();
+        let p = reported_as(
+            &Prediction::certain(vec![0.3]),
+            &Observations::new(at(1), yes).unwrap(),
+        )
+        .unwrap();
         // The inverse of the normal distribution function is exact to a few roundings.
         assert!((p.log_density(&[1.0])[0] - 0.3_f64.ln()).abs() < 1e-12);
         let of_five = Binomial::new(vec![2.0], vec![5.0], Sigmoid::Logit).unwrap();
         let rows = Observations::new(at(1), of_five).unwrap();
-        let p = reported_as(&certain(vec![0.3]), &rows).unwrap();
+        let p = reported_as(&Prediction::certain(vec![0.3]), &rows).unwrap();
         let by_hand = (10.0 * 0.09 * 0.343_f64).ln();
         assert!((p.log_density(&[2.0])[0] - by_hand).abs() < 1e-12);
         let wait = Exponential::new(vec![4.0], Link::Exp).unwrap();
         let p = reported_as(
-            &certain(vec![2.0]),
+            &Prediction::certain(vec![2.0]),
             &Observations::new(at(1), wait).unwrap(),
         );
         let log = p.unwrap().log_density(&[4.0])[0];
@@ -134,8 +133,8 @@ mod tests {
     #[test]
     fn values_are_told_without_uncertainty() {
         let rows = Observations::gaussian(at(1), vec![5.0], Noise::Learned).unwrap();
-        let p = reported_as(&certain(vec![4.0]), &rows).unwrap();
+        let p = reported_as(&Prediction::certain(vec![4.0]), &rows).unwrap();
         assert!(p.is_certain() && p.mean() == [4.0]);
-        assert!(reported_as(&certain(vec![4.0, 5.0]), &rows).is_err());
+        assert!(reported_as(&Prediction::certain(vec![4.0, 5.0]), &rows).is_err());
     }
 }

@@ -4,6 +4,12 @@ use super::prediction::Prediction;
 use super::predictive::Predictive;
 
 impl Prediction {
+    /// One number for every row, without any uncertainty.
+    pub(crate) fn certain(means: Vec<f64>) -> Self {
+        let variances = vec![0.0; means.len()];
+        Self::from_moments(vec![1.0], &[(means, variances)])
+    }
+
     /// Whether every row is one number, without any uncertainty, as simple methods tell it.
     #[must_use]
     pub fn is_certain(&self) -> bool {

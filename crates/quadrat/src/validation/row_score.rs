@@ -68,14 +68,11 @@ pub fn row_scores(
     first: usize,
 ) -> Result<Vec<RowScore>, InputError> {
     same_rows(prediction.len(), reported)?;
-    let mut scores: Vec<RowScore> = reported
-        .iter()
-        .zip(prediction.mean())
-        .map(|(reported, &mean)| errors(*reported, mean))
-        .collect();
     if prediction.is_certain() {
         return point_scores(prediction.mean(), reported);
     }
+    let rows = reported.iter().zip(prediction.mean());
+    let mut scores: Vec<RowScore> = rows.map(|(r, &mean)| errors(*r, mean)).collect();
     let chances = chances(prediction, reported);
     let nll = log_scores(prediction, reported, &chances);
     for (row, (score, nll)) in scores.iter_mut().zip(nll).enumerate() {
