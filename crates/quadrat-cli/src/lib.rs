@@ -44,6 +44,7 @@ mod report;
 mod resolve;
 mod run_id;
 mod shapes;
+mod simple;
 mod study;
 mod suggest;
 mod sums;

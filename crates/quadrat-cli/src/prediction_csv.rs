@@ -122,6 +122,8 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
 /// The header of a file, where draws stand too.
 fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
     let mut header = header(places, chances(answer));
+    let simple = answer.simple.iter();
+    header.extend(simple.map(|(simple, _)| simple.name().to_owned()));
     header.extend((1..=answer.draws.len()).map(draw_name));
     header
 }
@@ -129,6 +131,11 @@ fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
 /// A row of a file, in the order of its header.
 fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
     let mut cells = row(places, answer, at);
+    let simple = answer.simple.iter();
+    cells.extend(simple.map(|(_, means)| match means[at].is_nan() {
+        true => Cell::Text(String::new()),
+        false => Cell::Number(means[at]),
+    }));
     let draws = answer.draws.iter();
     cells.extend(draws.map(|draw| Cell::Number(draw[at])));
     cells

@@ -36,9 +36,19 @@ pub const STUDIES: &[Study] = &[
         run: acquire::real::run,
     },
     Study {
+        name: "bags-areas",
+        about: "cases of small areas from those of zones, beside areal and dasymetric weighting",
+        run: bags::areas::run,
+    },
+    Study {
         name: "bags-country",
         about: "a simulated country: rates of a million pixels from counts of districts",
         run: bags::country::run,
+    },
+    Study {
+        name: "bags-coverage",
+        about: "coverage of the pixels of small simulated countries, hyperparameters most probable or integrated",
+        run: bags::coverage::run,
     },
     Study {
         name: "bags-elevators",

@@ -31,7 +31,7 @@ pub fn run(args: &Demo) -> Result<()> {
         (&study, &shown),
         &args.output,
         Some(example),
-        (None, false),
+        &run::Besides::default(),
         &args.saying,
     )
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::Result;
 
-use super::run::only_functions;
+use super::run::{Besides, only_functions};
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::Fit;
 use crate::diagnostic::Paint;
@@ -21,7 +21,10 @@ use crate::{engine, fit_json, study, terminal};
 pub fn run(args: &Fit) -> Result<()> {
     let study = match study::open_any(&args.study, &args.study)? {
         AnyStudy::Density(study) => {
-            only_functions(false, args.resume)?;
+            only_functions(&Besides {
+                resume: args.resume,
+                ..Besides::default()
+            })?;
             return super::density::study::fit(&study, &args.study, &args.output, &args.saying);
         }
         AnyStudy::Function(study) => *study,

@@ -16,6 +16,7 @@ use crate::overlap::once;
 use crate::progress::Bar;
 use crate::redundant::distinct;
 use crate::resolve::resolve;
+use crate::simple::{self, Simple};
 use crate::study::AnyStudy;
 use crate::{fit_json, prediction_csv, report, study, terminal};
 
@@ -28,32 +29,50 @@ pub fn run(args: &Run) -> Result<()> {
             PathBuf::from(format!("{}-out", stem.to_string_lossy()))
         }
     };
+    let (simple, is_named) = simple::named("--baseline", &args.baseline)?;
     go(
         (&args.study, &args.study),
         &folder,
         None,
-        (args.check.map(|_| args.draws), args.resume),
+        &Besides {
+            draws: args.check.map(|_| args.draws),
+            resume: args.resume,
+            baseline: is_named.then_some(simple),
+        },
         &args.saying,
     )
 }
 
+/// What a run does besides.
+#[derive(Debug, Default)]
+pub struct Besides {
+    /// Checks the fit by so many draws of each chain.
+    pub draws: Option<u32>,
+    /// Goes on from a checkpoint.
+    pub resume: bool,
+    /// Simple methods in place of those of the study.
+    pub baseline: Option<Vec<Simple>>,
+}
+
 /// Runs a study (its path, and the path shown to people) into a folder, with the files of a
-/// built-in example and more for its report, if it is one; checked by so many draws of each chain,
-/// if at all.
+/// built-in example and more for its report, if it is one.
 pub fn go(
     (path, shown): (&Path, &Path),
     folder: &Path,
     example: Option<&Example>,
-    (draws, resume): (Option<u32>, bool),
+    besides: &Besides,
     saying: &Saying,
 ) -> Result<()> {
-    let study = match study::open_any(path, shown)? {
+    let mut study = match study::open_any(path, shown)? {
         AnyStudy::Density(density) => {
-            only_functions(draws.is_some(), resume)?;
+            only_functions(besides)?;
             return super::density::study::go(&density, path, folder, example, saying);
         }
         AnyStudy::Function(study) => *study,
     };
+    if let Some(simple) = &besides.baseline {
+        study.baseline.clone_from(simple);
+    }
     let resolved = once(distinct(resolve(study)?)?)?;
     let mut outputs: Vec<PathBuf> = Vec::new();
     for asked in &resolved.predictions {
@@ -68,14 +87,14 @@ pub fn go(
     spare_inputs(&resolved, path, &outputs)?;
     writable(&outputs)?;
     let lock = Lock::early(folder)?;
-    if draws.is_some() {
+    if besides.draws.is_some() {
         check::possible(&resolved)?;
     }
     let bar = Bar::new(saying.quiet);
     let mut how = running(saying, &bar)?;
-    let checkpoint = kept(&resolved, folder, resume, &mut how)?;
+    let checkpoint = kept(&resolved, folder, besides.resume, &mut how)?;
     let mut outcome = Outcome::compute(resolved, &how)?;
-    if let Some(draws) = draws {
+    if let Some(draws) = besides.draws {
         // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and
         // the checkpoint stays.
         stop_gently(false);
@@ -126,10 +145,13 @@ pub fn go(
 }
 
 /// Refuses what the study of a density has not.
-pub(super) fn only_functions(is_checked: bool, resume: bool) -> Result<(), Problems> {
-    let flag = match (is_checked, resume) {
-        (true, _) => "--check",
-        (_, true) => "--resume",
+pub(super) fn only_functions(besides: &Besides) -> Result<(), Problems> {
+    let flag = match besides {
+        Besides { draws: Some(_), .. } => "--check",
+        Besides { resume: true, .. } => "--resume",
+        Besides {
+            baseline: Some(_), ..
+        } => "--baseline",
         _ => return Ok(()),
     };
     let message = format!("{flag} is for the fit of a function, and this study is of a density");

@@ -12,6 +12,7 @@ use crate::functionals::functionals;
 use crate::guard;
 use crate::places::{Amounts, Places};
 use crate::resolve::{MOST_POINTS, SUMMED};
+use crate::simple::Simple;
 use crate::study::Scale;
 use crate::study::support::Aggregate;
 
@@ -42,6 +43,8 @@ pub struct Chances {
     pub above: Vec<f64>,
     /// The number of ranks, where that of each is wanted; else zero.
     pub ranks: usize,
+    /// Simple methods whose means stand beside.
+    pub simple: Vec<Simple>,
     /// How many functions are drawn.
     pub draws: usize,
 }
@@ -60,6 +63,7 @@ impl Chances {
     /// The names of all columns behind those of the marginals: draws come last.
     pub fn all_columns(&self) -> Vec<String> {
         let mut columns = self.columns();
+        columns.extend(self.simple.iter().map(|simple| simple.name().to_owned()));
         columns.extend((1..=self.draws).map(draw_name));
         columns
     }
@@ -85,6 +89,8 @@ pub struct Answer {
     pub upper: Vec<f64>,
     /// Names and values of the columns of [`Chances`].
     pub chances: Vec<(String, Vec<f64>)>,
+    /// Means of simple methods.
+    pub simple: Vec<(Simple, Vec<f64>)>,
     /// Joint draws of all rows.
     pub draws: Vec<Vec<f64>>,
     /// Means before they were cut off at zero; empty where they were not.
@@ -117,6 +123,9 @@ impl Answer {
             upper: some(&self.upper),
             chances: chances
                 .map(|(name, all)| (name.clone(), some(all)))
+                .collect(),
+            simple: (self.simple.iter())
+                .map(|(simple, all)| (*simple, some(all)))
                 .collect(),
             draws: self.draws.iter().map(some).collect(),
             uncut: some(&self.uncut),

@@ -96,6 +96,18 @@ fn panel(
         upper: scaled(&answer.upper),
         level: asked.level,
     };
+    // A method that tells no band is a line.
+    let simple = answer.simple.iter().map(|(simple, means)| {
+        let line = scaled(means);
+        Predicted {
+            label: simple.name().to_owned(),
+            at: at.clone(),
+            lower: line.clone(),
+            upper: line.clone(),
+            mean: line,
+            level: asked.level,
+        }
+    });
     let rows: Vec<usize> = (0..asked.places.len()).collect();
     let shared = Shared::of(&asked.places, &rows, &[x]);
     let output = asked.places.output.as_deref();
@@ -112,6 +124,7 @@ fn panel(
             .map(|noisy| band(&new_observations(asked), noisy))
             .into_iter()
             .chain([band("", answer)])
+            .chain(simple)
             .collect(),
         reference: truth::of(asked, extras).and_then(|truth| reference(asked, truth)),
         marked_label: inducing::label(marked.len()),

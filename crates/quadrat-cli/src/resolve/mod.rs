@@ -45,6 +45,7 @@ use crate::geographic::Geographic;
 use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::run_id;
+use crate::simple;
 use crate::study::fields::Check;
 use crate::study::support::Support;
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
@@ -416,8 +417,9 @@ fn asked(
     };
     let chances = Chances {
         above: predict.above.clone(),
-        ranks: 0,
+        simple: simple::wanted(study, predict),
         draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
+        ..Chances::default()
     };
     no_column_twice(check, predict, &places, &chances);
     Some(Asked {

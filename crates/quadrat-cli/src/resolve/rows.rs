@@ -268,8 +268,8 @@ pub(super) fn asked(
         };
         let chances = Chances {
             above: predict.above.clone(),
-            ranks: 0,
             draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
+            ..Chances::default()
         };
         no_column_twice(files.check, predict, &places, &chances);
         parts.push(Asked {

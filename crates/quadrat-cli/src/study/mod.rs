@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a table: that is `resolve`'s task.
 
+mod baseline;
 pub mod cumulative;
 pub mod density;
 pub mod fields;
@@ -33,6 +34,7 @@ use toml_edit::Document;
 
 use crate::diagnostic::{Problem, Problems, Source, shown};
 use crate::engine;
+use crate::simple::Simple;
 use fields::{Check, Section, Spanned};
 
 pub use density::DensityStudy;
@@ -69,6 +71,8 @@ pub struct Study {
     pub coregionalization: Coregionalization,
     /// The noise variance and the dispersion, where they are functions.
     pub vary: Vec<Vary>,
+    /// Simple methods whose means stand beside its own.
+    pub baseline: Vec<Simple>,
 }
 
 /// The prior of the latent function.
@@ -203,6 +207,7 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
             "coregionalization",
             "noise",
             "dispersion",
+            "baseline",
         ],
         &[],
     );
@@ -232,6 +237,7 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
+    let baseline = baseline::read(&root);
     let mut vary = varying::read(&root);
     let mut coregionalization = outputs::coregionalization(&root);
     let mut sections = preset::Sections {
@@ -260,6 +266,7 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
                 inference,
                 coregionalization,
                 vary,
+                baseline,
             })))
         }
         _ => Err(problems),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bag_reports;
+mod baseline;
 mod behind;
 mod broken_kinds;
 mod broken_outputs;

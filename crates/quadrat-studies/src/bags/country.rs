@@ -163,7 +163,7 @@ fn place(data: &CountryData, pixel: usize) -> Vec<f64> {
     covariates.chain([data.x[pixel], data.y[pixel]]).collect()
 }
 
-fn model(data: &CountryData) -> Result<Model> {
+pub(super) fn model(data: &CountryData) -> Result<Model> {
     let names = names(data);
     let mut bags = Functionals::new(names.clone());
     for of in data.first.windows(2) {
@@ -177,17 +177,19 @@ fn model(data: &CountryData) -> Result<Model> {
     Ok(Model::new(kernel).observe(Observations::new(bags, counts)?))
 }
 
-/// What the fit knows of the pixels.
-struct Found {
-    rmse: f64,
+/// What the fit knows of the log rates of the pixels.
+pub(super) struct Found {
+    pub(super) rmse: f64,
     correlation: f64,
-    coverage: f64,
-    half_width: f64,
+    /// Share inside intervals of 95 %.
+    pub(super) coverage: f64,
+    pub(super) half_width: f64,
+    /// Root mean square error of the rate of the district.
     constant: f64,
     constant_correlation: f64,
 }
 
-fn judge(posterior: &Posterior, data: &CountryData) -> Result<Found> {
+pub(super) fn judge(posterior: &Posterior, data: &CountryData) -> Result<Found> {
     let pixels = data.log_rate.len();
     let (mut means, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
     for from in (0..pixels).step_by(AT_ONCE) {

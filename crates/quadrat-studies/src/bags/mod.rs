@@ -1,5 +1,9 @@
 //! Law et al. 2018, *Variational learning on aggregate outputs*.
 
+pub mod areas;
 pub mod country;
+pub mod coverage;
 pub mod elevators;
+mod roll;
+mod simple;
 pub mod swiss_roll;

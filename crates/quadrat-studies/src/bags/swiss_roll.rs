@@ -1,42 +1,22 @@
 //! Law et al., section 4.1: rates of points on a roll from counts of bags of them.
 
 use anyhow::Result;
-use faer::Mat;
 use quadrat::inference::sparse::LogSum;
-use quadrat::kernel::Kernel;
-use quadrat::likelihood::Poisson;
 use quadrat::link::Link;
-use quadrat::model::{
-    FitOptions, Hyperparameters, Inducing, Model, Observations, Posterior, Scale,
-};
+use quadrat::model::{FitOptions, Hyperparameters, Inducing, Model, Posterior, Scale};
 use quadrat::support::Functionals;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, Gamma, Poisson as Counts};
 
+use super::roll::{COLUMNS, Drawn, INDUCING, SIMPLE, SIZE, TEST_BAGS};
+use super::simple::{self, Scores};
 use crate::report::{Report, Table};
 use crate::settings::Settings;
 use crate::statistics::{coverage, mean, standard_error};
 use crate::steps::Steps;
 
-/// Columns after padding and rotation.
-const COLUMNS: usize = 18;
-const SIZE: (f64, f64) = (150.0, 50.0);
-const TEST_BAGS: usize = 500;
-/// Points of the test bags whose intervals are judged.
-const JUDGED: usize = 20_000;
 /// Some of them, and functions drawn there from the posterior to see what coverage one function can
 /// have.
 const DRAWN: (usize, usize) = (1000, 200);
-const INDUCING: usize = 30;
 const LEVELS: [f64; 6] = [0.70, 0.75, 0.80, 0.85, 0.90, 0.95];
-
-/// Points in bags.
-struct Bags {
-    /// Coordinates, then the rate.
-    points: Vec<([f64; 3], f64)>,
-    sizes: Vec<usize>,
-}
 
 /// What a fit scores on test points.
 struct Score {
@@ -106,9 +86,19 @@ pub fn run(settings: &Settings) -> Result<Report> {
             continue;
         }
         let steps = Steps::new(&name, repeats);
-        let scores = (0..repeats as u64)
-            .map(|repeat| steps.after(one(settings, count, (link, form), repeat)))
-            .collect::<Result<Vec<Score>>>()?;
+        let (mut scores, mut beside) = (Vec::new(), Vec::new());
+        for repeat in 0..repeats as u64 {
+            let drawn = Drawn::new(settings, count, repeat)?;
+            scores.push(steps.after(one(settings, &drawn, (link, form)))?);
+            if (link, form) == (Link::Exp, LogSum::Matched) {
+                beside.push(drawn.beside(settings.seed)?);
+            }
+        }
+        if !beside.is_empty() {
+            report
+                .tables
+                .push(simple::table(&title(count), &all(&scores, &beside)));
+        }
         let of = |f: &dyn Fn(&Score) -> f64| mean(&scores.iter().map(f).collect::<Vec<f64>>());
         let (square, nll) = (of(&|s| s.square), of(&|s| s.nll));
         let errors: Vec<f64> = scores.iter().map(|s| coverage_error(&s.held)).collect();
@@ -162,114 +152,53 @@ pub fn run(settings: &Settings) -> Result<Report> {
             most,
         );
     }
-    report.tables.push(table);
+    report.tables.insert(0, table);
     Ok(report)
 }
 
-/// Bags along the third axis of the roll, from above.
-fn draw(random: &mut ChaCha8Rng, count: usize) -> Result<Bags> {
-    // Negative binomial as a mixture: mean and variance of the size less one.
-    let (mean, variance) = (SIZE.0 - 1.0, SIZE.1 * SIZE.1);
-    let odds = variance / mean - 1.0;
-    let gamma = Gamma::new(mean / odds, odds)?;
-    let sizes = (0..count)
-        .map(|_| Ok(1 + Counts::new(gamma.sample(random))?.sample(random) as usize))
-        .collect::<Result<Vec<usize>>>()?;
-    let mut points: Vec<([f64; 3], f64)> = (0..sizes.iter().sum())
-        .map(|_| {
-            let t = 1.5 * std::f64::consts::PI * (1.0 + 2.0 * random.random::<f64>());
-            let y = 21.0 * random.random::<f64>();
-            ([t * t.cos(), y, t * t.sin()], 0.5 * t)
-        })
-        .collect();
-    points.sort_by(|a, b| b.0[2].total_cmp(&a.0[2]));
-    Ok(Bags { points, sizes })
+fn title(count: usize) -> String {
+    format!(
+        "{count} bags: ours (exp, matched) beside simple methods, means over the draws +- one standard error; p: Wilcoxon's signed-rank test over the draws. Nystrom has its settings by {count} further bags"
+    )
 }
 
-/// The orthogonal factor of a random square matrix.
-fn rotation(random: &mut ChaCha8Rng) -> Mat<f64> {
-    let uniform = Mat::from_fn(COLUMNS, COLUMNS, |_, _| random.random::<f64>());
-    uniform.qr().compute_Q()
-}
-
-fn one(
-    settings: &Settings,
-    count: usize,
-    (link, form): (Link, LogSum),
-    repeat: u64,
-) -> Result<Score> {
-    let mut random = settings.random(7_000 + 10 * repeat);
-    let turn = rotation(&mut random);
-    let (train, test) = (draw(&mut random, count)?, draw(&mut random, TEST_BAGS)?);
-    let turned = |bags: &Bags| -> Vec<Vec<f64>> {
-        let one = |p: &([f64; 3], f64)| {
-            let along = |d: usize| (0..3).map(|c| p.0[c] * turn[(c, d)]).sum();
-            (0..COLUMNS).map(along).collect()
-        };
-        bags.points.iter().map(one).collect()
+/// Ours and the simple methods.
+fn all(ours: &[Score], simple: &[[(f64, f64); SIMPLE.len()]]) -> Vec<Scores> {
+    let first = Scores {
+        method: "ours",
+        square: ours.iter().map(|s| s.square).collect(),
+        nll: ours.iter().map(|s| s.nll).collect(),
     };
-    let mut x = turned(&train);
-    let mut at = turned(&test);
-    for d in 0..COLUMNS {
-        let all: Vec<f64> = x.iter().map(|x| x[d]).collect();
-        let centre = mean(&all);
-        let sd = mean(
-            &all.iter()
-                .map(|x| (x - centre).powi(2))
-                .collect::<Vec<f64>>(),
-        )
-        .sqrt();
-        for row in x.iter_mut().chain(&mut at) {
-            row[d] = (row[d] - centre) / sd;
-        }
-    }
-    let names: Vec<String> = (0..COLUMNS).map(|d| format!("x{d}")).collect();
-    let mut bags = Functionals::new(names.clone());
-    let (mut counts, mut first) = (Vec::new(), 0);
-    for &size in &train.sizes {
-        bags.push_nodes(&x[first..first + size], &vec![1.0; size])?;
-        let rate: f64 = train.points[first..first + size].iter().map(|p| p.1).sum();
-        counts.push(Counts::new(rate)?.sample(&mut random));
-        first += size;
-    }
-    let exposure = vec![1.0; counts.len()];
-    let kernel: Kernel = format!("se({}, shared = true)", names.join(", ")).parse()?;
+    let rest = SIMPLE.iter().enumerate().map(|(k, method)| Scores {
+        method,
+        square: simple.iter().map(|s| s[k].0).collect(),
+        nll: simple.iter().map(|s| s[k].1).collect(),
+    });
+    std::iter::once(first).chain(rest).collect()
+}
+
+fn one(settings: &Settings, drawn: &Drawn, (link, form): (Link, LogSum)) -> Result<Score> {
     let options = FitOptions::default()
         .with_inducing(Inducing::Number(INDUCING))
         .with_log_sum(form)
         .with_hyperparameters(Hyperparameters::Map)
         .with_seed(settings.seed);
-    let posterior = Model::new(kernel)
-        .observe(Observations::new(
-            bags,
-            Poisson::new(counts, exposure, link)?,
-        )?)
+    let posterior = Model::new(drawn.kernel()?)
+        .observe(drawn.rows(link)?)
         .fit(&options)?;
-    let mut places = Functionals::new(names);
-    let step = (at.len() / JUDGED).max(1);
-    let judged: Vec<usize> = (0..at.len()).step_by(step).collect();
-    judged.iter().try_for_each(|&i| places.push_point(&at[i]))?;
-    let truth: Vec<f64> = judged.iter().map(|&i| test.points[i].1).collect();
-    let p = posterior.predict(&places, Scale::Response)?;
+    let p = posterior.predict(&drawn.places, Scale::Response)?;
     let variances: Vec<f64> = p.sd().iter().map(|sd| sd * sd).collect();
-    let squares: Vec<f64> = p
-        .mean()
-        .iter()
-        .zip(&truth)
-        .map(|(m, t)| (m - t).powi(2))
-        .collect();
-    let pairs = p.mean().iter().zip(&truth);
-    let nll: Vec<f64> = pairs.map(|(mean, rate)| score(*mean, *rate)).collect();
+    let (square, nll) = drawn.judged(p.mean());
     let held = LEVELS.map(|level| {
         let tail = 0.5 * (1.0 - level);
         let (lower, upper) = (p.quantile(tail), p.quantile(1.0 - tail));
-        coverage(&truth, &lower, &upper)
+        coverage(&drawn.truth, &lower, &upper)
     });
     Ok(Score {
-        square: mean(&squares),
-        nll: mean(&nll),
+        square,
+        nll,
         held,
-        expected: expected_coverage_error(&posterior, &places, settings.seed)?,
+        expected: expected_coverage_error(&posterior, &drawn.places, settings.seed)?,
         variance: mean(&variances),
         seconds: posterior.summary().seconds,
         evaluations: posterior.summary().evaluations,
@@ -302,40 +231,4 @@ fn coverage_error(held: &[f64; LEVELS.len()]) -> f64 {
             .map(|(held, level)| (held - level).abs())
             .collect::<Vec<f64>>(),
     )
-}
-
-/// Expected negative log-probability, under a mean, of a count with another one: drawn counts would
-/// add their own scatter.
-fn score(mean: f64, rate: f64) -> f64 {
-    // Counts above 60 have a probability of 1e-30 at rates up to 7.1.
-    let (mut log_factorial, mut p, mut expected) = (0.0, (-rate).exp(), 0.0);
-    for y in 0..60 {
-        expected += p * log_factorial;
-        let next = f64::from(y + 1);
-        log_factorial += next.ln();
-        p *= rate / next;
-    }
-    mean - rate * mean.ln() + expected
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_score_is_an_expectation_and_best_at_the_rate() {
-        // Mean 1: -sum p log p = 1 + sum p log y!.
-        let direct: f64 = (0..20)
-            .scan((1.0_f64, 0.0_f64), |(p, log), y| {
-                let own = (-1.0_f64).exp() * *p;
-                let seen = own * (1.0 + *log);
-                *p /= f64::from(y + 1);
-                *log += f64::from(y + 1).ln();
-                Some(seen)
-            })
-            .sum();
-        // Beyond twenty events lie e^-1 / 20! = 2e-19: rounding.
-        assert!((score(1.0, 1.0) - direct).abs() < 1e-12);
-        assert!(score(4.0, 4.0) < score(3.9, 4.0) && score(4.0, 4.0) < score(4.1, 4.0));
-    }
 }

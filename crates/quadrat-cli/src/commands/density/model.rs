@@ -219,8 +219,8 @@ fn chances(args: &Predict) -> Result<Chances> {
     }
     Ok(Chances {
         above,
-        ranks: 0,
         draws,
+        ..Chances::default()
     })
 }
 

@@ -399,8 +399,8 @@ fn asked_chances(
     if !args.ranks {
         return Ok(Chances {
             above,
-            ranks: 0,
             draws,
+            ..Chances::default()
         });
     }
     let of = |output: Option<&str>, table| engine::ranks(posterior, output, table);
@@ -427,6 +427,7 @@ fn asked_chances(
         above,
         ranks,
         draws,
+        ..Chances::default()
     })
 }
 

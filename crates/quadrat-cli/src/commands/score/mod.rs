@@ -5,7 +5,6 @@ mod cross;
 mod figure;
 mod judged;
 mod kept;
-mod methods;
 mod said;
 mod scored;
 mod truth;
@@ -22,7 +21,7 @@ use crate::numbers::count;
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
 use crate::resolve::{Resolved, resolve};
-use crate::study;
+use crate::{simple, study};
 use cross::Cross;
 use judged::Judged;
 use kept::Kept;
@@ -31,7 +30,7 @@ use truth::Truth;
 
 /// Runs the command.
 pub fn run(args: &Score) -> Result<()> {
-    let simple = methods::named(&args.against)?;
+    let simple = simple::named("--against", &args.against)?;
     let mut study = study::open(&args.study, &args.study)?;
     let of = scored::which(&study, args.table.as_deref())?;
     let title = study.title.clone();

@@ -5,9 +5,9 @@ use quadrat::validation::{HeldOut, Line, Score};
 use serde_json::{Value, json};
 
 use super::judged::Judged;
-use super::methods::{OURS, Simple};
 use crate::diagnostic::Paint;
 use crate::numbers::{count, exact, human, percent};
+use crate::simple::{OURS, Simple};
 use crate::terminal::clean;
 
 /// The columns of the table of scores.

@@ -3,15 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use quadrat::baseline::reported_as;
 use quadrat::error::FitError;
-use quadrat::likelihood::{Bernoulli, Binomial, Likelihood, Poisson};
-use quadrat::model::{Model, Observations};
+use quadrat::model::Model;
 use quadrat::support::Functionals;
 use quadrat::validation::HeldOut;
 
 use super::judged::{Judged, Part, Row, of_points, of_prediction};
-use super::methods::{Simple, cannot};
 use super::scored::value_name;
 use crate::args::{Score, TruthScale};
 use crate::diagnostic::{Problem, Problems};
@@ -21,6 +18,7 @@ use crate::numbers::count;
 use crate::overlap::once;
 use crate::redundant::distinct;
 use crate::resolve::{Asked, Resolved, resolve};
+use crate::simple::{Places, Simple, Told, cannot};
 use crate::study::fields::Spanned;
 use crate::study::likelihood::{Given, Likelihood as Says, Reports};
 use crate::study::shape::Shape;
@@ -226,41 +224,18 @@ impl Truth {
             return Ok(Err(anyhow::anyhow!("no row is of this output")));
         };
         let rows = engine::observations(observed)?;
-        let response = simple.fit(&rows, model)?.predict_response(at)?;
         let ones = vec![1.0; reported.len()];
-        let amounts = asked
-            .places
-            .amounts
-            .as_ref()
-            .map_or(&ones[..], |a| a.values());
-        if self.scale == Scale::Observation
-            && let Some(like) = new_rows(rows.likelihood(), amounts)?
-        {
-            let like = Observations::new(at.clone(), like)?;
-            let told = reported_as(&response, &like)?;
-            return Ok(of_prediction(&told, reported, 0));
-        }
-        let means = response.mean().iter().zip(amounts).map(|(m, a)| m * a);
-        Ok(of_points(&means.collect::<Vec<f64>>(), reported))
+        let amounts = asked.places.amounts.as_ref();
+        let places = Places {
+            at,
+            amounts: amounts.map_or(&ones[..], |amounts| amounts.values()),
+            scale: self.scale,
+        };
+        Ok(match simple.tell(&rows, model, &places)? {
+            Told::Distributions(told) => of_prediction(&told, reported, 0),
+            Told::Means(means) => of_points(&means, reported),
+        })
     }
-}
-
-/// New rows whose distribution follows from their mean, at exposures or among trials.
-fn new_rows(like: &Likelihood, amounts: &[f64]) -> Result<Option<Likelihood>, FitError> {
-    let none = || vec![0.0; amounts.len()];
-    Ok(match like {
-        Likelihood::Poisson(x) => Some(Poisson::new(none(), amounts.to_vec(), x.link())?.into()),
-        Likelihood::NegativeBinomial(x) => {
-            Some(Poisson::new(none(), amounts.to_vec(), x.link())?.into())
-        }
-        Likelihood::Binomial(x) => {
-            Some(Binomial::new(none(), amounts.to_vec(), x.sigmoid())?.into())
-        }
-        Likelihood::Bernoulli(x) => {
-            Some(Bernoulli::new(vec![false; amounts.len()], x.sigmoid()).into())
-        }
-        _ => None,
-    })
 }
 
 /// Counts that are whole numbers were counted; all else is taken as a mean.

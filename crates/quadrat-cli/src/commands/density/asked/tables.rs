@@ -97,8 +97,8 @@ fn table(
     };
     let chances = Chances {
         above: predict.above.clone(),
-        ranks: 0,
         draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
+        ..Chances::default()
     };
     let places = with_quantiles(places, &predict.quantiles);
     if chances.draws.saturating_mul(places.len()) > MOST_NUMBERS {

@@ -1,13 +1,20 @@
-//! The simple methods of `--against`.
+//! Simple methods beside ours: those of `quadrat score --against` and of `[baseline]`.
 
+use anyhow::{Result, bail};
 use quadrat::baseline::{
-    BinHeight, Centroid, CompositeLink, Constant, MonotoneSpline, Predict, Pycnophylactic,
-    Smoothing,
+    BinHeight, Centroid, CompositeLink, Constant, MonotoneSpline, Pycnophylactic, Smoothing,
+    reported_as,
 };
 use quadrat::error::FitError;
-use quadrat::model::{FitOptions, Hyperparameters, Model, Observations};
+use quadrat::likelihood::{Bernoulli, Binomial, Likelihood, Poisson};
+use quadrat::model::{FitOptions, Hyperparameters, Model, Observations, Prediction};
+use quadrat::support::Functionals;
 
 use crate::diagnostic::{Problem, Problems, shown};
+use crate::engine;
+use crate::functionals::functionals;
+use crate::resolve::{Asked, Observed, Resolved};
+use crate::study::{Predict, Scale, Study};
 use crate::suggest;
 
 /// The name of ours.
@@ -76,7 +83,11 @@ impl Simple {
     }
 
     /// Fits it to a table; `model` has the kernel and the mean of the study.
-    pub fn fit(self, table: &Observations, model: &Model) -> Result<Box<dyn Predict>, FitError> {
+    pub fn fit(
+        self,
+        table: &Observations,
+        model: &Model,
+    ) -> Result<Box<dyn quadrat::baseline::Predict>, FitError> {
         let step = || steps(table).first().copied().unwrap_or(f64::NAN);
         Ok(match self {
             Self::Constant => Box::new(Constant::new(table)?),
@@ -115,32 +126,146 @@ fn steps(table: &Observations) -> Vec<f64> {
     (0..dims).map(step).collect()
 }
 
-/// The methods that are named, and whether they were: the usual ones where none is. A name that is
-/// not known is refused.
-pub fn named(against: &[String]) -> Result<(Vec<Simple>, bool), Problems> {
-    let known = Simple::ALL.map(Simple::name);
+/// What a simple method says at places.
+pub enum Told {
+    /// New observations.
+    Distributions(Prediction),
+    /// Their means alone.
+    Means(Vec<f64>),
+}
+
+impl Told {
+    /// Means.
+    pub fn means(&self) -> &[f64] {
+        match self {
+            Self::Distributions(told) => told.mean(),
+            Self::Means(means) => means,
+        }
+    }
+}
+
+/// Where a simple method is asked, for what and at which exposures or numbers of trials.
+pub struct Places<'a> {
+    /// Where.
+    pub at: &'a Functionals,
+    /// Exposures or trials; 1 where there are none.
+    pub amounts: &'a [f64],
+    /// What for.
+    pub scale: Scale,
+}
+
+impl Simple {
+    /// Fits it to a table and asks it at places.
+    pub fn tell(
+        self,
+        rows: &Observations,
+        model: &Model,
+        places: &Places<'_>,
+    ) -> Result<Told, FitError> {
+        let response = self.fit(rows, model)?.predict_response(places.at)?;
+        if places.scale == Scale::Observation
+            && let Some(like) = new_rows(rows.likelihood(), places.amounts)?
+        {
+            let like = Observations::new(places.at.clone(), like)?;
+            return Ok(Told::Distributions(reported_as(&response, &like)?));
+        }
+        let means = response.mean().iter().zip(places.amounts);
+        Ok(Told::Means(means.map(|(m, a)| m * a).collect()))
+    }
+}
+
+/// New rows whose distribution follows from their mean, at exposures or among trials.
+fn new_rows(like: &Likelihood, amounts: &[f64]) -> Result<Option<Likelihood>, FitError> {
+    let none = || vec![0.0; amounts.len()];
+    Ok(match like {
+        Likelihood::Poisson(x) => Some(Poisson::new(none(), amounts.to_vec(), x.link())?.into()),
+        Likelihood::NegativeBinomial(x) => {
+            Some(Poisson::new(none(), amounts.to_vec(), x.link())?.into())
+        }
+        Likelihood::Binomial(x) => {
+            Some(Binomial::new(none(), amounts.to_vec(), x.sigmoid())?.into())
+        }
+        Likelihood::Bernoulli(x) => {
+            Some(Bernoulli::new(vec![false; amounts.len()], x.sigmoid()).into())
+        }
+        _ => None,
+    })
+}
+
+/// The methods that stand beside a prediction of a study.
+pub fn wanted(study: &Study, predict: &Predict) -> Vec<Simple> {
+    match predict.scale {
+        Scale::Response | Scale::Observation => study.baseline.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The means of the simple methods that a prediction wants, and what to say of those that cannot
+/// tell them.
+pub fn beside(resolved: &Resolved, asked: &Asked) -> (Vec<(Simple, Vec<f64>)>, Vec<String>) {
+    let (mut told, mut warnings) = (Vec::new(), Vec::new());
+    for &simple in &asked.chances.simple {
+        match one_beside(resolved, asked, simple) {
+            Ok(means) => told.push((simple, means)),
+            Err(error) => warnings.push(format!(
+                "the simple method `{}` is left out: {error:#}",
+                simple.name()
+            )),
+        }
+    }
+    (told, warnings)
+}
+
+fn one_beside(resolved: &Resolved, asked: &Asked, simple: Simple) -> Result<Vec<f64>> {
+    let output = asked.places.output.as_deref();
+    let own = resolved
+        .tables_of(output)
+        .filter(|table| table.says.is_report());
+    let own: Vec<&Observed> = own.collect();
+    let [table] = own[..] else {
+        bail!("it takes one table, and here are {}", own.len());
+    };
+    let rows = engine::observations(table)?;
+    let model = engine::without_rows(resolved)?;
+    let at = functionals(&asked.places, 0..asked.places.len())?;
+    let ones = vec![1.0; asked.places.len()];
+    let amounts = asked.places.amounts.as_ref();
+    let places = Places {
+        at: &at,
+        amounts: amounts.map_or(&ones[..], |amounts| amounts.values()),
+        scale: asked.scale,
+    };
+    let told = simple.tell(&rows, &model, &places)?;
+    Ok(told.means().to_vec())
+}
+
+/// The names of all methods, for people.
+pub fn known() -> String {
+    suggest::list(&Simple::ALL.map(Simple::name).map(str::to_owned))
+}
+
+/// The methods that a flag names, and whether it names some: the usual ones where it does not. A
+/// name that is not known is refused.
+pub fn named(flag: &str, names: &[String]) -> Result<(Vec<Simple>, bool), Problems> {
     let mut found: Vec<Simple> = Vec::new();
     let mut problems = Problems::default();
-    for name in against.iter().map(|name| name.trim()) {
+    for name in names.iter().map(|name| name.trim()) {
         match Simple::ALL.into_iter().find(|simple| simple.name() == name) {
             Some(simple) if !found.contains(&simple) => found.push(simple),
             Some(_) => {}
             // Ours is always there.
             None if name == OURS => {}
             None => {
-                let near = suggest::nearest(name, known);
+                let near = suggest::nearest(name, Simple::ALL.map(Simple::name));
                 let hint =
                     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                let message = format!("--against: there is no method `{}`{hint}", shown(name));
-                let all = known.map(str::to_owned);
-                problems.push(
-                    Problem::new(message).remedy(format!("it may be {}", suggest::list(&all))),
-                );
+                let message = format!("{flag}: there is no method `{}`{hint}", shown(name));
+                problems.push(Problem::new(message).remedy(format!("it may be {}", known())));
             }
         }
     }
     problems.or(())?;
-    Ok(match against.is_empty() {
+    Ok(match names.is_empty() {
         true => (Simple::USUAL.to_vec(), false),
         false => (found, true),
     })
@@ -162,7 +287,12 @@ mod tests {
 
     #[test]
     fn methods_have_names() {
-        let names = |all: &[&str]| named(&all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
+        let names = |all: &[&str]| {
+            named(
+                "--against",
+                &all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(names(&[]).unwrap(), (Simple::USUAL.to_vec(), false));
         let (found, is_named) = names(&["mono", "quadrat", "mono", "areal"]).unwrap();
         assert_eq!(found, [Simple::Mono, Simple::Areal]);
