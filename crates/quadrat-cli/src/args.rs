@@ -111,7 +111,7 @@ pub struct Run {
     /// Draws of each of the four chains of the check
     #[arg(long, value_name = "N", requires = "check", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=50_000))]
     pub draws: u32,
-    /// Simple methods whose means stand beside its own in the tables, such as `areal,mono`; those of
+    /// Simple methods whose means stand beside in the tables, such as `areal,mono`; those of
     /// `[baseline]` when absent
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     pub baseline: Vec<String>,

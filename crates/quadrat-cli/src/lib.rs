@@ -10,6 +10,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
+mod beside;
 mod check;
 mod checkpoint;
 mod codes;

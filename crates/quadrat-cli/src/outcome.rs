@@ -7,7 +7,6 @@ use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Poster
 use crate::numbers::{count, human, percent};
 use crate::places::Places;
 use crate::resolve::{Asked, Resolved};
-use crate::simple;
 use crate::study::Scale;
 use crate::sums;
 
@@ -49,14 +48,6 @@ impl Outcome {
             }
             let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
-            let (simple, told) = simple::beside(&outcome.resolved, asked);
-            answer.simple = simple;
-            for what in told {
-                // It is the same of every prediction, as a rule.
-                if !outcome.warnings.contains(&what) {
-                    outcome.warnings.push(what);
-                }
-            }
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
             let finer = finer(&answer, asked.places.len());
             let told = [

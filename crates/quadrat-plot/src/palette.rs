@@ -12,8 +12,10 @@ pub(crate) const BAR: &str = "#d5dae1";
 pub(crate) const OBSERVED: &str = "#66727f";
 /// True values.
 pub(crate) const REFERENCE: &str = "#c2470a";
-/// Predictions: blue first, then the darker colours of Okabe and Ito.
-pub(crate) const PREDICTED: [&str; 4] = ["#0b5c94", "#8a3b74", "#00765a", "#8f6a00"];
+/// Predictions: blue first, then the darker colours of Okabe and Ito, then others as dark.
+pub(crate) const PREDICTED: [&str; 7] = [
+    "#0b5c94", "#8a3b74", "#00765a", "#8f6a00", "#6a51a3", "#4d6b1f", "#7a4b2a",
+];
 /// Opacity of bands.
 pub(crate) const BAND_OPACITY: f64 = 0.26;
 

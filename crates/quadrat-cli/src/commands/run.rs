@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
+use crate::beside;
 use crate::check;
 use crate::demo::Example;
 use crate::diagnostic::{Paint, Problem, Problems};
@@ -94,6 +95,7 @@ pub fn go(
     let mut how = running(saying, &bar)?;
     let checkpoint = kept(&resolved, folder, besides.resume, &mut how)?;
     let mut outcome = Outcome::compute(resolved, &how)?;
+    beside::add(&mut outcome);
     if let Some(draws) = besides.draws {
         // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and
         // the checkpoint stays.

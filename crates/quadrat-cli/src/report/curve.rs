@@ -96,17 +96,13 @@ fn panel(
         upper: scaled(&answer.upper),
         level: asked.level,
     };
-    // A method that tells no band is a line.
-    let simple = answer.simple.iter().map(|(simple, means)| {
-        let line = scaled(means);
-        Predicted {
-            label: simple.name().to_owned(),
-            at: at.clone(),
-            lower: line.clone(),
-            upper: line.clone(),
-            mean: line,
-            level: asked.level,
-        }
+    // Their bands, where they have some, would hide ours.
+    let simple = answer.simple.iter().map(|(simple, means)| Predicted {
+        label: simple.name().to_owned(),
+        at: at.clone(),
+        mean: scaled(means),
+        level: asked.level,
+        ..Predicted::default()
     });
     let rows: Vec<usize> = (0..asked.places.len()).collect();
     let shared = Shared::of(&asked.places, &rows, &[x]);

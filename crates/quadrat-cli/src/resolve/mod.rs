@@ -45,7 +45,6 @@ use crate::geographic::Geographic;
 use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::run_id;
-use crate::simple;
 use crate::study::fields::Check;
 use crate::study::support::Support;
 use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
@@ -417,7 +416,7 @@ fn asked(
     };
     let chances = Chances {
         above: predict.above.clone(),
-        simple: simple::wanted(study, predict),
+        simple: study.simple_beside(predict),
         draws: predict.draws.as_ref().map_or(0, |draws| draws.value),
         ..Chances::default()
     };

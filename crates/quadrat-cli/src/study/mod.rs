@@ -316,6 +316,14 @@ impl Study {
         self.vary.iter().find(|vary| vary.what.is_of(likelihood))
     }
 
+    /// The simple methods that stand beside a prediction.
+    pub fn simple_beside(&self, predict: &Predict) -> Vec<Simple> {
+        match predict.scale {
+            Scale::Response | Scale::Observation => self.baseline.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether inference will be exact.
     pub fn is_exact(&self) -> bool {
         let approximate = matches!(

@@ -1,5 +1,5 @@
-//! Whether intervals of pixels hold what they say where only counts of districts are known, and what
-//! integrating over the hyperparameters changes.
+//! Whether intervals of pixels hold what they say where only counts of districts are known, and
+//! what integrating over the hyperparameters changes.
 
 use std::time::Instant;
 

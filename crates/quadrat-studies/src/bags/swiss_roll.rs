@@ -123,37 +123,36 @@ pub fn run(settings: &Settings) -> Result<Report> {
             // It is there to show what it does to intervals.
             continue;
         }
-        // The levels of the prototype hold for the worst of three draws; with one, for it. Exact,
-        // not by Stirling.
-        let stirling = 0.0186;
-        let limits = match (count, link) {
-            (100, _) => (0.35, 2.160, 0.18),
-            (_, Link::Square) => (0.13, 2.144, 0.05),
-            _ => (0.16, 2.147, 0.05),
-        };
-        let least = f64::NEG_INFINITY;
-        report.check(format!("{name}: squared error"), square, least, limits.0);
-        report.check(format!("{name}: NLL"), nll, least, limits.1 + stirling);
-        let together = coverage_error(&together);
-        report.check(
-            format!("{name}: coverage error of all draws"),
-            together,
-            least,
-            limits.2,
-        );
+        let told = [square, nll, coverage_error(&together)];
+        limits(&mut report, &name, (count, link), told);
         // The mean of a few errors, known to its standard error: three of those. One draw does not
         // know its own; it may have twice what is expected.
         let slack = 3.0 * standard_error(&errors);
         let most = expected + if slack.is_finite() { slack } else { expected };
-        report.check(
-            format!("{name}: coverage error of a draw"),
-            error,
-            least,
-            most,
-        );
+        let what = format!("{name}: coverage error of a draw");
+        report.check(what, error, f64::NEG_INFINITY, most);
     }
     report.tables.insert(0, table);
     Ok(report)
+}
+
+/// The levels of the prototype hold for the worst of three draws; with one, for it.
+fn limits(report: &mut Report, name: &str, case: (usize, Link), told: [f64; 3]) {
+    // Exact, not by Stirling.
+    let stirling = 0.0186;
+    let (square, nll, together) = match case {
+        (100, _) => (0.35, 2.160, 0.18),
+        (_, Link::Square) => (0.13, 2.144, 0.05),
+        _ => (0.16, 2.147, 0.05),
+    };
+    let limits = [
+        ("squared error", square),
+        ("NLL", nll + stirling),
+        ("coverage error of all draws", together),
+    ];
+    for ((what, most), told) in limits.into_iter().zip(told) {
+        report.check(format!("{name}: {what}"), told, f64::NEG_INFINITY, most);
+    }
 }
 
 fn title(count: usize) -> String {

@@ -12,13 +12,14 @@ use quadrat::validation::{Folds, HeldOut, RowScore, held_out};
 use super::judged::{Judged, Part, Predicted, Row, Told, of_prediction};
 use super::kept::Kept;
 use super::scored::{Scored, value_name};
+use crate::beside::cannot;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{self, Running};
 use crate::overlap::once;
 use crate::progress::Bar;
 use crate::redundant::{distinct, without};
 use crate::resolve::{Observed, Resolved, soften};
-use crate::simple::{Simple, cannot};
+use crate::simple::Simple;
 use crate::study::Scale;
 
 /// What a method says of every row, as far as its fold was predicted.
