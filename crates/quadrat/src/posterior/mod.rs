@@ -3,7 +3,7 @@
 //! | what | files |
 //! |---|---|
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
-//! | predictions of the function | `marginals`, `beside`, `believed`, `draws`, `lost_digits` |
+//! | predictions of the function | `marginals`, `along`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
 //! | what is asked of a row, or of all | `marginal`, `tabulate`, `probabilities` |
@@ -15,6 +15,7 @@
 //! | rows left out | `crossvalidation` |
 //! | warnings | `excerpts`, `fine_noise`, `finer`, `misfit`, `sums` |
 
+mod along;
 pub(crate) mod amounts;
 pub(crate) mod behind;
 pub(crate) mod believed;
