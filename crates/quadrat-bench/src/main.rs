@@ -1,6 +1,7 @@
 //! Benches of quadrat: `quadrat-bench <subject>`, always as ratios in one run.
 
 mod acquire;
+mod answers;
 mod cells;
 mod chained;
 mod chained_peer;
@@ -71,6 +72,8 @@ enum Subject {
     },
     /// What to measure next, of many places.
     Acquire,
+    /// Answers of integrated posteriors: scores of rows, many places, saved models.
+    Answers,
     /// Densities of few and many values.
     Density,
     /// Where the time of a fit goes, as shares.
@@ -92,6 +95,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Country { peer, quick } => sparse::run_country(&peer, quick)?,
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Acquire => acquire::run()?,
+        Subject::Answers => answers::run()?,
         Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
         Subject::Refusals => refusals::run()?,

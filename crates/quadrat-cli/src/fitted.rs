@@ -78,9 +78,12 @@ pub fn rows(outcome: &Outcome, table: &Observed) -> Result<Option<Vec<Fitted>>> 
             LEVELS.map(|(_, z)| (end(-z), end(z))).to_vec()
         }
         None => {
-            let end = |p: f64| prediction.quantile(p);
-            let ends = LEVELS.map(|(level, _)| (0.5 - level / 2.0, 0.5 + level / 2.0));
-            ends.map(|(low, high)| (end(low), end(high))).to_vec()
+            let ends = LEVELS.map(|(level, _)| [0.5 - level / 2.0, 0.5 + level / 2.0]);
+            let told = prediction.tabulate(ends.as_flattened(), &[]).quantiles;
+            let pairs = told.chunks(2);
+            pairs
+                .map(|ends| (ends[0].clone(), ends[1].clone()))
+                .collect()
         }
     };
     let rows = kept

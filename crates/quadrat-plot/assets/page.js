@@ -108,13 +108,29 @@
     });
   }
 
-  try {
+  // Runs the libraries that draw, which the page holds compressed. Older browsers cannot inflate them.
+  function libraries() {
+    if (typeof DecompressionStream === "undefined") { return Promise.reject(new Error("this browser is too old for interactive figures")); }
+    var packed = Uint8Array.from(atob(document.getElementById("vega").textContent), function (c) { return c.charCodeAt(0); });
+    var inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(inflated).text().then(function (code) {
+      var script = document.createElement("script");
+      script.textContent = code;
+      document.head.appendChild(script);
+    });
+  }
+
+  function drawAll(figures) {
     var config = JSON.parse(document.getElementById("vega-config").textContent);
-    var figures = Array.prototype.slice.call(document.querySelectorAll("[data-figure]"));
     var drawn = figures.map(function (element) {
       return Promise.resolve().then(function () { return draw(element, config); })
         .then(function () { return true; }, function (error) { fail(element, error); return false; });
     });
-    Promise.all(drawn).then(function (all) { if (all.every(Boolean)) { body.dataset.ready = "true"; } });
-  } catch (error) { fail(null, error); }
+    return Promise.all(drawn).then(function (all) { if (all.every(Boolean)) { body.dataset.ready = "true"; } });
+  }
+
+  var figures = Array.prototype.slice.call(document.querySelectorAll("[data-figure]"));
+  libraries().then(function () { return drawAll(figures); }).catch(function (error) {
+    figures.forEach(function (element) { fail(element, error); });
+  });
 })();

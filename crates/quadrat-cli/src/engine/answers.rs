@@ -176,21 +176,21 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         answer.unresolved.extend(unresolved);
         answer.mean.extend_from_slice(prediction.mean());
         answer.sd.extend_from_slice(prediction.sd());
-        // Quantiles of close levels can differ by less than they are solved to.
-        let median = prediction.quantile(0.5);
-        let ordered = |p: f64, pick: fn(f64, f64) -> f64| {
-            let ends = prediction.quantile(p);
-            ends.into_iter()
-                .zip(&median)
-                .map(|(end, &m)| pick(end, m))
-                .collect::<Vec<f64>>()
+        let told = prediction.tabulate(&[tail, 0.5, 1.0 - tail], &chances.above);
+        let [lower, median, upper] = &told.quantiles[..] else {
+            anyhow::bail!("three quantiles were asked for");
         };
-        answer.lower.extend(ordered(tail, f64::min));
-        answer.upper.extend(ordered(1.0 - tail, f64::max));
+        // Quantiles of close levels can differ by less than they are solved to.
+        let ordered = |ends: &[f64], pick: fn(f64, f64) -> f64| {
+            let pairs = ends.iter().zip(median);
+            pairs.map(|(&end, &m)| pick(end, m)).collect::<Vec<f64>>()
+        };
+        answer.lower.extend(ordered(lower, f64::min));
+        answer.upper.extend(ordered(upper, f64::max));
         answer.median.extend(median);
         let (above, ranks) = answer.chances.split_at_mut(chances.above.len());
-        for ((_, column), limit) in above.iter_mut().zip(&chances.above) {
-            column.extend(prediction.exceedance(*limit));
+        for ((_, column), exceedance) in above.iter_mut().zip(&told.exceedances) {
+            column.extend(exceedance);
         }
         if !ranks.is_empty() {
             let rows = prediction

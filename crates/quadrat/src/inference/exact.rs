@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::basis::Basis;
+use super::converged::Converged;
 use super::exact_rows::{ExactRow, collinear, contradiction, is_solved};
 use super::pooled::Lift;
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, WarmStart};
@@ -39,6 +40,8 @@ pub struct Conditioned {
     pub second: Option<Box<Conditioned>>,
     /// Draws that meet what rows report of their sums after a link, where they were asked for.
     pub lift: Option<Arc<Lift>>,
+    /// Where the iterations ended that led here.
+    pub converged: Converged,
 }
 
 /// Conditions the prior at `theta` on the observations.
@@ -94,6 +97,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
     Ok(Conditioned {
         second: None,
         lift: None,
+        converged: Converged::Closed,
         alpha,
         factor,
         levels,

@@ -21,6 +21,7 @@
 
 mod basis;
 mod ccd;
+pub(crate) mod converged;
 pub mod crossvalidate;
 mod evidence;
 pub mod exact;
@@ -45,6 +46,7 @@ pub(crate) mod testing;
 mod warm_start;
 
 pub use basis::{Basis, Given};
+pub use converged::{Converged, ConvergedMode, ConvergedSites};
 pub use crossvalidate::{LeftOut, leave_one_out, leave_out};
 pub use evidence::Evidence;
 pub use exact::{Conditioned, Exact, condition, evidence_and_gradient};

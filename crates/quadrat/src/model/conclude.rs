@@ -227,17 +227,9 @@ pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
 ) -> Result<(Vec<Component>, f64), FitError> {
-    let mut held = 0.0;
-    let kept: Vec<&Node> = nodes
-        .iter()
-        .take_while(|node| {
-            let wanted = held < COVERED;
-            held += node.weight;
-            wanted
-        })
-        .collect();
+    let (kept, held) = covering(nodes);
     let count = kept.len();
-    let one = |node: &&Node| {
+    let one = |node: &Node| {
         let share = node.weight / held.min(1.0);
         problem.condition_with(&node.theta, problem.draws(share, count))
     };
@@ -266,9 +258,26 @@ pub(super) fn condition_covering(
             }
         }
     }
+    share_out(&mut components);
+    Ok((components, lost))
+}
+
+/// The heaviest nodes, which together hold [`COVERED`] of the weight; and what they hold.
+pub(super) fn covering(nodes: &[Node]) -> (&[Node], f64) {
+    let mut held = 0.0;
+    let mut kept = nodes.iter().take_while(|node| {
+        let wanted = held < COVERED;
+        held += node.weight;
+        wanted
+    });
+    let count = kept.by_ref().count();
+    (&nodes[..count], held)
+}
+
+/// Weights that sum to one.
+pub(super) fn share_out(components: &mut [Component]) {
     let total: f64 = components.iter().map(|c| c.weight).sum();
     components.iter_mut().for_each(|c| c.weight /= total);
-    Ok((components, lost))
 }
 
 /// What to say where few of the draws that meet the rows' sums carry the weight.

@@ -24,10 +24,22 @@ pub(super) fn condition_drawn(
     tables: &[Observations],
     nodes: &[Node],
 ) -> Result<(Vec<Component>, f64), FitError> {
+    drawing(problem, tables, nodes, |problem| {
+        condition_covering(problem, nodes)
+    })
+}
+
+/// Conditions with draws, where rows allow them.
+pub(super) fn drawing<E>(
+    problem: &mut Problem,
+    tables: &[Observations],
+    nodes: &[Node],
+    condition: impl FnOnce(&Problem) -> Result<(Vec<Component>, f64), E>,
+) -> Result<(Vec<Component>, f64), E> {
     if let Some(heaviest) = nodes.first() {
         problem.draw_sums(tables, &heaviest.theta);
     }
-    let found = condition_covering(problem, nodes)?;
+    let found = condition(problem)?;
     if !found.0.iter().any(Component::has_draws) {
         problem.draw_no_sums();
     }

@@ -2,19 +2,23 @@
 //!
 //! Layout: the line `quadrat-model <format>`, a checksum and a length (`sealed`), the payload.
 //! Factorisations are not stored: they are computed again, from the same numbers and so to the
-//! same result.
+//! same result. What iterations ended in is stored (`inference::converged`), and they are not run
+//! again.
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::drawn_sums::condition_drawn;
-use crate::error::LoadError;
+use super::conclude::{covering, share_out};
+use super::drawn_sums::drawing;
+use crate::error::{FitError, LoadError};
+use crate::inference::Converged;
 use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
-use crate::posterior::component::Node;
+use crate::posterior::component::{Component, Node};
 use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::problem::assembly::Problem;
@@ -31,7 +35,7 @@ use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads; it rises with every change of what is
 /// below.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
@@ -51,6 +55,8 @@ struct Saved {
     left_out: Vec<(f64, f64)>,
     notes: BTreeMap<String, String>,
     sparse: Option<SavedSparse>,
+    /// Of the nodes that answer predictions; none where the iterations did not end.
+    converged: Vec<Option<Converged>>,
 }
 
 /// What sparse inference is made from again.
@@ -137,7 +143,12 @@ impl Saved {
         if !self.fits_together() {
             return Some("its parts do not fit together".into());
         }
-        self.fault_of_nodes()
+        self.fault_of_nodes().or_else(|| {
+            let is_whole = self.converged.len() == covering(&self.nodes).0.len();
+            let is_any = self.converged.iter().any(Option::is_some);
+            let fault = || "what its inference ended in is incomplete".to_owned();
+            (!is_whole || !is_any).then(fault)
+        })
     }
 
     /// What is wrong with the values of the hyperparameters.
@@ -194,6 +205,7 @@ impl Posterior {
             summary: self.summary.clone(),
             left_out: self.left_out.clone(),
             notes: self.notes.clone(),
+            converged: self.converged(),
             sparse: self.problem.sparse().map(|s| SavedSparse {
                 inducing: s.inducing().clone(),
                 form: s.options.form,
@@ -202,6 +214,16 @@ impl Posterior {
             }),
         };
         saved.to_bytes()
+    }
+
+    /// What the iterations ended in at every node that was to answer predictions.
+    fn converged(&self) -> Vec<Option<Converged>> {
+        let mut components = self.components.iter().peekable();
+        let one = |node: &Node| {
+            let own = components.next_if(|component| component.theta == node.theta);
+            own.map(|component| component.conditioned.converged.clone())
+        };
+        covering(&self.nodes).0.iter().map(one).collect()
     }
 
     /// Reads what [`Self::to_bytes`] wrote.
@@ -259,7 +281,9 @@ impl Posterior {
             .engine()
             .check_size()
             .map_err(crate::error::FitError::from)?;
-        let (components, _) = condition_drawn(&mut problem, &saved.tables, &saved.nodes)?;
+        let (components, _) = drawing(&mut problem, &saved.tables, &saved.nodes, |problem| {
+            condition_converged(problem, &saved.nodes, &saved.converged)
+        })?;
         let mut posterior = Self::new(
             problem,
             saved.tables,
@@ -271,6 +295,28 @@ impl Posterior {
         posterior.left_out = saved.left_out;
         Ok(posterior)
     }
+}
+
+/// Conditions at the nodes at which iterations are known to have ended; no weight is lost besides.
+fn condition_converged(
+    problem: &Problem,
+    nodes: &[Node],
+    converged: &[Option<Converged>],
+) -> Result<(Vec<Component>, f64), FitError> {
+    let (kept, held) = covering(nodes);
+    let one = |(node, converged): (&Node, &Option<Converged>)| {
+        let draws = problem.draws(node.weight / held.min(1.0), kept.len());
+        let conditioned = problem.condition_converged(&node.theta, converged.as_ref()?, draws);
+        Some(conditioned.map(|conditioned| Component {
+            weight: node.weight,
+            theta: node.theta.clone(),
+            conditioned,
+        }))
+    };
+    let all = kept.par_iter().zip(converged).filter_map(one);
+    let mut components: Vec<Component> = all.collect::<Result<_, FitError>>()?;
+    share_out(&mut components);
+    Ok((components, 0.0))
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use crate::likelihood::{
 };
 use crate::link::Link;
 use crate::model::Model;
-use crate::problem::settings::{FitOptions, Hyperparameters, Setting};
+use crate::problem::scale::Scale;
+use crate::problem::settings::{FitOptions, Hyperparameters, Inference, Setting};
 use crate::problem::varying::Varying;
-use crate::support::Functionals;
+use crate::support::{Aggregate, Functionals};
 
 fn saved(likelihood: impl Into<Likelihood>) -> Saved {
     let set = Functionals::points("x", &[0.0, 1.0]).unwrap();
@@ -279,6 +280,101 @@ fn one_second_function_is_saved_as_an_option_was() {
     let option = |spec: Option<&SecondSpec>| postcard::to_stdvec(&spec).unwrap();
     assert_eq!(bytes(&specs[..1]), option(specs.first()));
     assert_eq!(bytes(&[]), option(None));
+}
+
+/// Of every engine that iterates a fit, and places at which it answers.
+fn iterated() -> Vec<(&'static str, Posterior, Functionals)> {
+    let x: Vec<f64> = (0..9).map(f64::from).collect();
+    let points = || Functionals::points("x", &x).unwrap();
+    let ends: Vec<(f64, f64)> = x.iter().map(|x| (*x, x + 1.0)).collect();
+    let boxes = Functionals::intervals("x", &ends, Aggregate::Sum).unwrap();
+    let counts = vec![2.0, 4.0, 7.0, 5.0, 1.0, 0.0, 2.0, 8.0, 11.0];
+    let poisson = || Poisson::new(counts.clone(), vec![1.0; 9], Link::Exp).unwrap();
+    let wide = NegativeBinomial::new(counts.clone(), vec![1.0; 9], Link::Exp, Dispersion::Learned);
+    let over = |at: Functionals, likelihood: Likelihood| {
+        Model::new(Kernel::se(["x"])).observe(Observations::new(at, likelihood).unwrap())
+    };
+    let map = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    let all = FitOptions::default().with_hyperparameters(Hyperparameters::Integrate);
+    let sparse = map.clone().with_inference(Inference::Sparse);
+    let laplace = map
+        .clone()
+        .with_inference(Inference::Sites(Method::Laplace));
+    let varying = over(points(), wide.unwrap().into());
+    let varying = varying.vary(Varying::Dispersion, Kernel::se(["x"]), Link::Exp);
+    let fits = [
+        ("ep", over(points(), poisson().into()), all),
+        ("laplace", over(points(), poisson().into()), laplace),
+        ("two functions", varying, map.clone()),
+        ("sums", over(boxes, poisson().into()), map),
+        ("sparse", over(points(), poisson().into()), sparse),
+    ];
+    let fitted = fits.map(|(name, model, options)| {
+        let at = Functionals::points("x", &[-0.5, 2.2, 7.0, 30.0]).unwrap();
+        (name, model.fit(&options).unwrap(), at)
+    });
+    fitted.into_iter().collect()
+}
+
+#[test]
+fn loaded_models_answer_as_the_fits_did() {
+    for (name, posterior, at) in iterated() {
+        let loaded = Posterior::from_bytes(&posterior.to_bytes()).unwrap();
+        for scale in [Scale::Latent, Scale::Response] {
+            let [fit, again] = [&posterior, &loaded].map(|p| p.predict(&at, scale).unwrap());
+            for row in 0..at.len() {
+                let (sd, was) = (again.sd()[row], fit.sd()[row]);
+                let off = (again.mean()[row] - fit.mean()[row]).abs() / was;
+                // The same operations on the same numbers; a belief about inducing values is
+                // factorised again.
+                assert!(
+                    off < 1e-12 && (sd / was - 1.0).abs() < 1e-12,
+                    "{name} {row}: {off}"
+                );
+            }
+        }
+    }
+}
+
+/// What a model was saved with is what it answers by: nothing is searched again.
+#[test]
+fn what_iterations_ended_in_is_not_searched_again() {
+    let opened = |bytes: &[u8]| -> Saved {
+        let start = MAGIC.len() + FORMAT.to_string().len() + 1 + 12;
+        postcard::from_bytes(&bytes[start..]).unwrap()
+    };
+    let places = [
+        "/Sites/first/terms/0/Chosen/shift",
+        "/Mode/values/0",
+        "/Belief/normal/shift/0",
+    ];
+    for (name, posterior, at) in iterated() {
+        let mut made_up = opened(&posterior.to_bytes());
+        let mut json = serde_json::to_value(&made_up.converged[0]).unwrap();
+        let place = places
+            .iter()
+            .find(|place| json.pointer(place).is_some())
+            .unwrap();
+        let number = json.pointer_mut(place).unwrap();
+        *number = json!(number.as_f64().unwrap() + 0.5);
+        made_up.converged[0] = serde_json::from_value(json).unwrap();
+        let other = Posterior::from_bytes(&made_up.to_bytes()).unwrap();
+        let [fit, other] = [&posterior, &other].map(|p| p.predict(&at, Scale::Latent).unwrap());
+        assert!(
+            (fit.mean()[1] - other.mean()[1]).abs() > 1e-6 * fit.sd()[1],
+            "{name}"
+        );
+        // Of other rows, of another engine, or none.
+        let mut none = opened(&posterior.to_bytes());
+        none.converged
+            .iter_mut()
+            .for_each(|converged| *converged = None);
+        assert!(refusal(&none).contains("incomplete"), "{name}");
+        none.converged = vec![Some(Converged::Closed); none.converged.len()];
+        assert!(refusal(&none).contains("another inference"), "{name}");
+        none.converged.clear();
+        assert!(refusal(&none).contains("incomplete"), "{name}");
+    }
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Prior {
 }
 
 /// Means and variances at one value of the hyperparameters.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Marginals {
     pub mean: Vec<f64>,
     /// Where little is left of the prior's it may be below zero until it is mended; not a number

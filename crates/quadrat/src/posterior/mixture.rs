@@ -340,6 +340,14 @@ impl Posterior {
     /// Means and variances of functionals of the kernel's columns at every node, small variances
     /// told in another way.
     fn latent_marginals(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
+        match self.along_line(at)? {
+            Some(nodes) => Ok(nodes),
+            None => self.one_by_one(at),
+        }
+    }
+
+    /// The same without interpolation.
+    pub(super) fn one_by_one(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
         let parts = in_parts(at);
         let nodes = self.components.par_iter();
         let nodes: Result<_, FitError> = nodes.map(|c| self.moments(c, &parts)).collect();

@@ -3,17 +3,19 @@
 //! | what | files |
 //! |---|---|
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
-//! | predictions of the function | `marginals`, `beside`, `believed`, `draws`, `lost_digits` |
+//! | predictions of the function | `marginals`, `along`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
+//! | what is asked of a row, or of all | `marginal`, `tabulate`, `probabilities` |
 //! | exposures, trials and noise of new rows | `amounts`, `new_rows` |
-//! | conditions on predictions, chances | `truncation`, `probabilities`, `response_draws` |
+//! | conditions on predictions, chances | `truncation`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
 //! | groups of predictions that meet totals | `meet` |
 //! | rows left out | `crossvalidation` |
 //! | warnings | `excerpts`, `fine_noise`, `finer`, `misfit`, `sums` |
 
+mod along;
 pub(crate) mod amounts;
 pub(crate) mod behind;
 pub(crate) mod believed;
@@ -32,6 +34,7 @@ pub(crate) mod levels;
 pub(crate) mod lifted;
 pub(crate) mod limits;
 pub(crate) mod lost_digits;
+pub(crate) mod marginal;
 pub(crate) mod marginals;
 pub(crate) mod meet;
 pub(crate) mod misfit;
@@ -50,6 +53,7 @@ pub(crate) mod shared_out;
 pub(crate) mod slopes;
 pub(crate) mod summary;
 mod sums;
+pub(crate) mod tabulate;
 pub(crate) mod totals;
 pub(crate) mod truncation;
 pub(crate) mod unions;

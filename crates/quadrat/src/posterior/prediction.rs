@@ -14,9 +14,6 @@ use crate::special::scalar::normal_cdf;
 use crate::special::scalar::{normal_pdf, normal_quantile};
 use crate::special::{normal_cdf_into, normal_pdf_into};
 
-/// Quantiles of so many rows are one task: fewer would cost more to hand over than to do.
-const ROWS_PER_TASK: usize = 16;
-
 /// A variance of which rounding may have left less than nothing; what is no number stays so.
 pub(crate) fn not_negative(variance: f64) -> f64 {
     if variance < 0.0 { 0.0 } else { variance }
@@ -166,7 +163,7 @@ impl Prediction {
 
     /// The components of a row that matter, as a predictive distribution sees them: they hold
     /// [`COVERED`] of the weight.
-    fn normals(&self, predictive: &Predictive, row: usize) -> Vec<Normal> {
+    pub(super) fn normals(&self, predictive: &Predictive, row: usize) -> Vec<Normal> {
         let mut held = 0.0;
         let at = row * self.weights.len();
         let mut out = Vec::new();
@@ -209,139 +206,6 @@ impl Prediction {
     #[must_use]
     pub fn sd(&self) -> &[f64] {
         &self.sd
-    }
-
-    /// The `p`-quantile of every row, `0 < p < 1`; NaN outside.
-    ///
-    /// # Numerics
-    /// Exact for a single node; else the root of the mixture's distribution function, to `1e-12`
-    /// of the standard deviation.
-    #[must_use]
-    pub fn quantile(&self, p: f64) -> Vec<f64> {
-        self.reported_values(self.value_quantile(p))
-    }
-
-    fn value_quantile(&self, p: f64) -> Vec<f64> {
-        if !(p > 0.0 && p < 1.0) {
-            return vec![f64::NAN; self.len()];
-        }
-        let z = normal_quantile(p);
-        let is_plain = self.predictive.is_none() && !self.is_truncated;
-        if is_plain && self.is_one_normal() {
-            let components = self.means.iter().zip(&self.sds);
-            return components.map(|(m, s)| m + s * z).collect();
-        }
-        let together = if self.predictive.is_some() {
-            1
-        } else {
-            ROWS_PER_TASK
-        };
-        (0..self.len())
-            .into_par_iter()
-            .with_min_len(together)
-            .map_init(Work::default, |work, row| self.row_quantile(row, p, work))
-            .collect()
-    }
-
-    /// `P(Y_i <= y_i)` for every row.
-    ///
-    /// # Panics
-    /// If `y` has another length.
-    #[must_use]
-    pub fn cdf(&self, y: &[f64]) -> Vec<f64> {
-        assert_eq!(y.len(), self.len(), "one value per row");
-        self.reported_cdf(y, self.value_cdf(y))
-    }
-
-    /// The same of values before limits of an instrument.
-    fn value_cdf(&self, y: &[f64]) -> Vec<f64> {
-        let mut work = Work::default();
-        let rows = y.iter().enumerate();
-        rows.map(|(row, &y)| self.row_cdf(row, y, &mut work))
-            .collect()
-    }
-
-    /// The same of one row.
-    pub(super) fn row_cdf(&self, row: usize, y: f64, work: &mut Work) -> f64 {
-        match &self.predictive {
-            None if self.is_truncated => self.row(row).cdf_above_zero(y, work),
-            None => self.row(row).cdf(y, work),
-            Some(predictive) if predictive.is_mean() => self.mean_cdf(predictive, row, y, work),
-            Some(predictive) => predictive.row(&self.normals(predictive, row)).cdf(y),
-        }
-    }
-
-    /// The quantile of one row, before limits of an instrument.
-    pub(super) fn row_quantile(&self, row: usize, p: f64, work: &mut Work) -> f64 {
-        match &self.predictive {
-            Some(predictive) => self.seen_quantile(predictive, row, p, work),
-            None if self.is_truncated => self.row(row).quantile_above_zero(p, work),
-            None => self.row(row).quantile(p, work),
-        }
-    }
-
-    /// Log predictive density of `y_i` in nats (of a count: log probability), for every row; NaN
-    /// for the response of a link.
-    ///
-    /// # Panics
-    /// If `y` has another length.
-    #[must_use]
-    pub fn log_density(&self, y: &[f64]) -> Vec<f64> {
-        assert_eq!(y.len(), self.len(), "one value per row");
-        self.reported_log_density(y, self.value_log_density(y))
-    }
-
-    fn value_log_density(&self, y: &[f64]) -> Vec<f64> {
-        let mut work = Work::default();
-        (0..self.len())
-            .map(|row| match &self.predictive {
-                None if self.is_truncated => {
-                    self.row(row).log_density_above_zero(y[row], &mut work)
-                }
-                None => self.row(row).log_density(y[row]),
-                Some(predictive) if predictive.is_mean() => f64::NAN,
-                Some(predictive) => predictive
-                    .row(&self.normals(predictive, row))
-                    .log_density(y[row]),
-            })
-            .collect()
-    }
-
-    fn seen_quantile(&self, predictive: &Predictive, row: usize, p: f64, work: &mut Work) -> f64 {
-        if !predictive.is_mean() {
-            return predictive.row(&self.normals(predictive, row)).quantile(p);
-        }
-        if predictive.is_monotone() {
-            let latent = self.row(row).quantile(p, work);
-            return match predictive.is_beyond(latent) {
-                true => f64::INFINITY,
-                false => predictive.mean_at(row, latent),
-            };
-        }
-        let (_, latent) = self.row(row).range();
-        let (mut lo, mut hi) = (0.0, predictive.mean_at(row, latent));
-        for _ in 0..100 {
-            let middle = 0.5 * (lo + hi);
-            if self.mean_cdf(predictive, row, middle, work) < p {
-                lo = middle;
-            } else {
-                hi = middle;
-            }
-        }
-        hi
-    }
-
-    /// Probability that the mean of an observation is at most `y`.
-    fn mean_cdf(&self, predictive: &Predictive, row: usize, y: f64, work: &mut Work) -> f64 {
-        let mixture = self.row(row);
-        let (low, high) = mixture.range();
-        let (from, to) = predictive.below(row, y, low, high);
-        let below = |f: f64, work: &mut Work| match f {
-            f64::NEG_INFINITY => 0.0,
-            f64::INFINITY => 1.0,
-            f => mixture.cdf(f, work),
-        };
-        (below(to, work) - below(from, work)).max(0.0)
     }
 
     pub(crate) fn row(&self, row: usize) -> Mixture<'_> {
@@ -410,21 +274,32 @@ impl Mixture<'_> {
         log_sum_exp(&logs)
     }
 
-    /// Distribution function and density; point masses have no density.
-    fn cdf_and_density(&self, y: f64, work: &mut Work) -> (f64, f64) {
+    /// Distribution function, density and its slope; point masses have no density.
+    fn cdf_and_density(&self, y: f64, work: &mut Work) -> [f64; 3] {
         let cdf = self.cdf(y, work);
         normal_pdf_into(&work.z, &mut work.value);
-        let parts = self.components().zip(&work.value);
-        let density = parts.filter(|((_, _, s), _)| *s > 0.0);
-        (cdf, density.map(|((w, _, s), v)| w * v / s).sum())
+        let (mut density, mut slope) = (0.0, 0.0);
+        for ((w, _, s), (z, value)) in self.components().zip(work.z.iter().zip(&work.value)) {
+            if s > 0.0 {
+                let own = w * value / s;
+                density += own;
+                slope -= own * z / s;
+            }
+        }
+        [cdf, density, slope]
     }
 
+    /// The `p`-quantile.
+    ///
+    /// # Numerics
+    /// Halley's method on the normal score of the distribution function: errors are cubed, two or
+    /// three values of it do for components that are alike.
     pub fn quantile(&self, p: f64, work: &mut Work) -> f64 {
         let z = normal_quantile(p);
-        // The mixture's quantile lies between those of its components: Newton's method inside
-        // that bracket, halved whenever a step would leave it or shrinks it too slowly. Newton
-        // acts on the normal score of the distribution function, a straight line for a single
-        // component and nearly one for a mixture of similar ones, tails included.
+        // The mixture's quantile lies between those of its components: steps are taken inside that
+        // bracket, which is halved whenever one would leave it or shrinks it too slowly. The normal
+        // score is a straight line for a single component and nearly one for a mixture of similar
+        // ones, tails included.
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut centre, mut widest) = (0.0, 0.0_f64);
         for (w, m, s) in self.components() {
@@ -433,28 +308,44 @@ impl Mixture<'_> {
             centre += w * q;
             widest = widest.max(s);
         }
+        if lo > hi {
+            // No component is a number.
+            return f64::NAN;
+        }
         let tolerance = 1e-13 * widest + f64::EPSILON * lo.abs().max(hi.abs());
         let mut y = centre.clamp(lo, hi);
         let mut last = hi - lo;
+        // The length of the step before, where it was one of Halley's.
+        let mut before = 0.0;
         for _ in 0..200 {
             if hi - lo <= tolerance {
                 break;
             }
-            let (cdf, density) = self.cdf_and_density(y, work);
+            let [cdf, density, slope] = self.cdf_and_density(y, work);
             if cdf < p {
                 lo = y;
             } else {
                 hi = y;
             }
             let score = normal_quantile(cdf);
-            let newton = y - (score - z) * normal_pdf(score) / density;
-            let usable = newton > lo && newton < hi && (newton - y).abs() < 0.5 * last;
-            let next = if usable { newton } else { 0.5 * (lo + hi) };
+            // First and second derivative of the score.
+            let rate = density / normal_pdf(score);
+            let bend = slope / normal_pdf(score) + score * rate * rate;
+            let newton = (score - z) / rate;
+            let shrink = 1.0 - 0.5 * newton * bend / rate;
+            let is_near = (0.5..2.0).contains(&shrink);
+            let step = if is_near { newton / shrink } else { newton };
+            let to = y - step;
+            let usable = to > lo && to < hi && step.abs() < 0.5 * last;
+            let next = if usable { to } else { 0.5 * (lo + hi) };
             last = (next - y).abs();
             y = next;
-            if usable && last <= tolerance {
+            // The next step would be as much shorter than this as this is than the last, cubed.
+            let ahead = last * (last / before).powi(3);
+            if usable && (last <= tolerance || last < 0.1 * before && ahead <= tolerance) {
                 break;
             }
+            before = if usable && is_near { last } else { 0.0 };
         }
         y
     }

@@ -4,6 +4,8 @@ mod factor;
 mod moments;
 mod seen;
 
+pub(crate) use seen::Seen;
+
 use std::sync::Arc;
 
 use super::amounts::Amounts;
@@ -12,7 +14,7 @@ use crate::inference::sites::pair::scale;
 use crate::likelihood::Likelihood;
 use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::crossing::Crossing;
-use crate::likelihood::distribution::Distribution;
+use crate::likelihood::distribution::{Distribution, MOST_TERMS};
 use crate::likelihood::local::Circumstances;
 use crate::link::{CLIP, Link};
 use crate::special::scalar::normal_pdf;
@@ -25,6 +27,8 @@ const REACH: f64 = 7.0;
 const NODES: (usize, usize) = (21, 641);
 /// Counts of a larger variance are not summed term by term.
 const MANY: f64 = 100.0;
+/// How far counts are asked for: at latent values of so many sds, so many sds of the counts there.
+const FAR: (f64, f64) = (5.0, 20.0);
 /// Quantiles of counts are whole numbers, and no closer than this share of themselves, which is
 /// beyond what their probabilities tell.
 const CLOSEST: f64 = 1e-13;
@@ -243,7 +247,7 @@ impl Predictive {
             return None;
         }
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let (mut step, mut apart) = (f64::INFINITY, 0);
+        let (mut step, mut apart) = (f64::INFINITY, 0.0);
         for &c in components {
             let count = self.count(c);
             (low, high) = (
@@ -251,10 +255,10 @@ impl Predictive {
                 high.max(c.mean + REACH * c.sd),
             );
             step = step.min(2.0 * REACH * c.sd / (count - 1) as f64);
-            apart += self.factor_count(&c).unwrap_or(count);
+            apart += self.factor_count(&c).unwrap_or(count as f64);
         }
         let steps = ((high - low) / step).ceil();
-        if steps + 1.0 >= apart as f64 {
+        if steps + 1.0 >= apart {
             return None;
         }
         let density = |f: f64| -> f64 {
@@ -428,6 +432,14 @@ impl Predictive {
         true
     }
 
+    /// Whether the terms of overdispersed counts are few enough to be added up, which takes less
+    /// than crossings of every dispersion.
+    fn has_terms(&self, c: &Normal) -> bool {
+        let far = self.at(c, c.mean + FAR.0 * c.sd);
+        let reach = far.mean() + FAR.1 * far.variance().sqrt();
+        reach < MOST_TERMS && self.wanted(*c) <= NODES.1 as f64
+    }
+
     /// What is counted behind a component, where that is many, and the step that it takes.
     fn crossing(&self, c: Normal) -> Option<(Crossing, f64)> {
         let at = self.at(&c, c.mean);
@@ -439,6 +451,9 @@ impl Predictive {
             Distribution::NegativeBinomial(at) => Some(at.dispersion),
             _ => None,
         };
+        if dispersion.is_some_and(|alpha| alpha > 0.0) && self.has_terms(&c) {
+            return None;
+        }
         let crossing = match (&*self.likelihood, &at, dispersion) {
             (likelihood, _, Some(dispersion)) => Crossing::Counts {
                 link: likelihood.link()?,

@@ -1,6 +1,5 @@
 //! Closed forms, and observations that are far more certain than the latent value.
 
-use super::seen::Seen;
 use super::*;
 use crate::likelihood::{
     Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, NegativeBinomial, Noise, Poisson,

@@ -63,21 +63,19 @@ impl Prediction {
     #[must_use]
     pub fn rank_probabilities(&self) -> Option<Vec<Vec<f64>>> {
         let ranks = self.predictive.as_ref()?.ranks()?;
-        let mut rows = vec![Vec::with_capacity(ranks); self.len()];
-        let mut below = vec![0.0; self.len()];
-        for rank in 1..=ranks {
-            let up_to = match rank == ranks {
-                true => vec![1.0; self.len()],
-                false => self.cdf(&vec![rank as f64; self.len()]),
-            };
-            for ((row, before), now) in rows.iter_mut().zip(&below).zip(&up_to) {
-                let p = now - before;
+        Some(self.each_row(|_, mut marginal| {
+            let mut before = 0.0;
+            let one = |rank: usize| {
+                let now = match rank == ranks {
+                    true => 1.0,
+                    false => marginal.cdf(rank as f64),
+                };
+                let p = now - std::mem::replace(&mut before, now);
                 // Not a number stays so.
-                row.push(if p < 0.0 { 0.0 } else { p });
-            }
-            below = up_to;
-        }
-        Some(rows)
+                if p < 0.0 { 0.0 } else { p }
+            };
+            (1..=ranks).map(one).collect()
+        }))
     }
 }
 

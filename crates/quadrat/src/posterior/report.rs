@@ -3,8 +3,7 @@
 use rayon::prelude::*;
 
 use crate::posterior::limits::Limits;
-use crate::posterior::prediction::{Prediction, Work, log_sum_exp};
-use crate::special::scalar::log_cdf;
+use crate::posterior::prediction::Prediction;
 
 /// Counts up to which the chances of a report are added up one by one.
 const ONE_BY_ONE: f64 = 512.0;
@@ -13,8 +12,6 @@ const ONE_BY_ONE: f64 = 512.0;
 const STEPS: usize = 512;
 /// What lies beyond these quantiles is left out.
 const LEFT_OUT: f64 = 1e-12;
-/// From here on a distribution function is so near one that its complement has lost digits.
-const NEAR_ONE: f64 = 1.0 - 1e-6;
 
 impl Prediction {
     /// What an instrument with limits reports in place of new observations: one below the lower
@@ -95,10 +92,10 @@ impl Prediction {
     /// $$ E r - E y = \int_{-\infty}^l F, \qquad \tfrac12 (E (r - c)^2 - E (y - c)^2) =
     ///    \int_{-\infty}^l (t - c) F $$
     fn other_report(&self, row: usize, limits: Limits) -> (f64, f64) {
-        let mut work = Work::default();
+        let mut marginal = self.marginal(row);
         let (mean, variance) = (self.mean[row], self.sd[row].powi(2));
-        let [low, near, middle, far, high] = [LEFT_OUT, 0.25, 0.5, 0.75, 1.0 - LEFT_OUT]
-            .map(|p| self.row_quantile(row, p, &mut work));
+        let [low, near, middle, far, high] =
+            [LEFT_OUT, 0.25, 0.5, 0.75, 1.0 - LEFT_OUT].map(|p| marginal.quantile_of_value(p));
         let steps = Steps {
             unit: far - near,
             is_count: self.predictive.as_ref().is_some_and(|p| p.is_count()),
@@ -106,7 +103,7 @@ impl Prediction {
         if limits.upper() == f64::INFINITY && variance.is_finite() {
             let (mut first, mut second) = (0.0, variance);
             for (from, to) in steps.away(limits.lower(), low.min(limits.lower())) {
-                let share = (to - from) * self.row_cdf(row, 0.5 * (from + to), &mut work);
+                let share = (to - from) * marginal.cdf_of_value(0.5 * (from + to));
                 first += share;
                 second += share * (to + from - 2.0 * mean);
             }
@@ -115,73 +112,17 @@ impl Prediction {
         let centre = limits.clip(middle);
         let (mut first, mut second) = (0.0, 0.0);
         for (from, to) in steps.away(centre, limits.clip(low).min(centre)) {
-            let share = (to - from) * self.row_cdf(row, 0.5 * (from + to), &mut work);
+            let share = (to - from) * marginal.cdf_of_value(0.5 * (from + to));
             first -= share;
             second += share * (2.0 * centre - to - from);
         }
         for (from, to) in steps.away(centre, limits.clip(high).max(centre)) {
-            let above = 1.0 - self.row_cdf(row, 0.5 * (from + to), &mut work);
+            let above = 1.0 - marginal.cdf_of_value(0.5 * (from + to));
             let share = (to - from) * above;
             first += share;
             second += share * (to + from - 2.0 * centre);
         }
         (centre + first, second - first * first)
-    }
-
-    /// Log of the probability of more than `y`.
-    fn log_above(&self, row: usize, y: f64, work: &mut Work) -> f64 {
-        let below = self.row_cdf(row, y, work);
-        if below < NEAR_ONE || self.predictive.is_some() || self.is_truncated {
-            return (1.0 - below).ln();
-        }
-        let mixture = self.row(row);
-        let logs = mixture.components().map(|(w, m, s)| match s > 0.0 {
-            true => w.ln() + log_cdf((m - y) / s),
-            false if m > y => w.ln(),
-            false => f64::NEG_INFINITY,
-        });
-        log_sum_exp(&logs.collect::<Vec<f64>>())
-    }
-
-    pub(crate) fn reported_values(&self, mut values: Vec<f64>) -> Vec<f64> {
-        if let Some(limits) = &self.limits {
-            values
-                .iter_mut()
-                .for_each(|value| *value = limits.clip(*value));
-        }
-        values
-    }
-
-    pub(crate) fn reported_cdf(&self, y: &[f64], mut below: Vec<f64>) -> Vec<f64> {
-        if let Some(limits) = &self.limits {
-            for (below, &y) in below.iter_mut().zip(y) {
-                if y < limits.lower() {
-                    *below = 0.0;
-                } else if y >= limits.upper() {
-                    *below = 1.0;
-                }
-            }
-        }
-        below
-    }
-
-    pub(crate) fn reported_log_density(&self, y: &[f64], mut logs: Vec<f64>) -> Vec<f64> {
-        let Some(limits) = &self.limits else {
-            return logs;
-        };
-        let is_count = self.predictive.as_ref().is_some_and(|p| p.is_count());
-        let mut work = Work::default();
-        for (row, (log, &y)) in logs.iter_mut().zip(y).enumerate() {
-            if y < limits.lower() || y > limits.upper() {
-                *log = f64::NEG_INFINITY;
-            } else if y == limits.lower() {
-                *log = self.row_cdf(row, y, &mut work).ln();
-            } else if y == limits.upper() {
-                let before = if is_count { y - 1.0 } else { y };
-                *log = self.log_above(row, before, &mut work);
-            }
-        }
-        logs
     }
 }
 

@@ -21,7 +21,7 @@ use super::tables::Tables;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{Block, Method, Parted};
-use crate::inference::{Conditioned, Evidence};
+use crate::inference::{Conditioned, Converged, Evidence};
 use crate::kernel::Kernel;
 use crate::likelihood::Likelihood;
 use crate::linalg::Mat;
@@ -283,7 +283,26 @@ impl Problem {
     /// As [`Self::condition`], with draws that meet what rows report of their sums after a link,
     /// where there are such rows.
     pub fn condition_with(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError> {
-        let conditioned = self.engine.condition(theta, draws);
+        self.with_draws(self.engine.condition(theta, draws), theta, draws)
+    }
+
+    /// As [`Self::condition_with`], where the iterations of the engine are known to have ended.
+    pub fn condition_converged(
+        &self,
+        theta: &[f64],
+        converged: &Converged,
+        draws: Draws,
+    ) -> Result<Conditioned, FitError> {
+        let conditioned = self.engine.condition_converged(theta, converged, draws);
+        self.with_draws(conditioned, theta, draws)
+    }
+
+    fn with_draws(
+        &self,
+        conditioned: Result<Conditioned, FitError>,
+        theta: &[f64],
+        draws: Draws,
+    ) -> Result<Conditioned, FitError> {
         let mut conditioned = conditioned.map_err(|error| self.in_user_rows(error))?;
         if self.drawn.is_some() {
             conditioned.lift = self.lift(theta, draws).map(Arc::new);

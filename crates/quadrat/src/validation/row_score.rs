@@ -4,7 +4,8 @@ use super::crps::crps;
 use super::held_out::HeldOut;
 use crate::error::InputError;
 use crate::model::Prediction;
-use crate::score::{interval_score, randomised_pit};
+use crate::posterior::marginal::Marginal;
+use crate::score::{crps_normal, interval_score, randomised_pit};
 
 /// Levels of the intervals whose coverage is told.
 pub const LEVELS: [f64; 5] = [0.5, 0.7, 0.8, 0.9, 0.95];
@@ -71,19 +72,26 @@ pub fn row_scores(
     if prediction.is_certain() {
         return point_scores(prediction.mean(), reported);
     }
-    let rows = reported.iter().zip(prediction.mean());
-    let mut scores: Vec<RowScore> = rows.map(|(r, &mean)| errors(*r, mean)).collect();
-    let chances = chances(prediction, reported);
-    let nll = log_scores(prediction, reported, &chances);
-    for (row, (score, nll)) in scores.iter_mut().zip(nll).enumerate() {
-        score.nll = nll;
-        score.pit = pit(chances[row], (GOLDEN * (first + row + 1) as f64).fract());
-    }
-    intervals(prediction, reported, &mut scores);
-    for (score, crps) in scores.iter_mut().zip(crps(prediction, reported)) {
-        score.crps = crps;
-    }
-    Ok(scores)
+    let normal = prediction.normal_moments();
+    let is_discrete = prediction.is_discrete();
+    Ok(prediction.each_row(|row, mut marginal| {
+        let reported = reported[row];
+        let mut score = errors(reported, prediction.mean()[row]);
+        let chances = chances(&mut marginal, reported, is_discrete);
+        score.nll = log_score(&mut marginal, reported, chances);
+        score.pit = pit(chances, (GOLDEN * (first + row + 1) as f64).fract());
+        let Some(value) = reported.value() else {
+            return score;
+        };
+        let tail = (1.0 - SCORED) / 2.0;
+        let [lower, upper] = [tail, 1.0 - tail].map(|p| marginal.quantile(p));
+        score.interval = interval_score(lower, upper, SCORED, value);
+        score.crps = match &normal {
+            Some(normal) => crps_normal(normal[row].0, normal[row].1, value),
+            None => crps(&mut marginal, value, is_discrete),
+        };
+        score
+    }))
 }
 
 /// Scores of one number for every row.
@@ -125,59 +133,31 @@ fn errors(reported: HeldOut, mean: f64) -> RowScore {
 
 /// `P(Y < y)` and `P(Y <= y)` of a value; of a range the probabilities of what lies below it and of
 /// what lies in it or below.
-fn chances(prediction: &Prediction, reported: &[HeldOut]) -> Vec<(f64, f64)> {
-    let all = |end: &dyn Fn(&HeldOut) -> f64| -> Vec<f64> {
-        let ends: Vec<f64> = reported.iter().map(end).collect();
-        let finite = |&end: &f64| if end.is_finite() { end } else { 0.0 };
-        let told = prediction.cdf(&ends.iter().map(finite).collect::<Vec<_>>());
-        let one = |(&end, told): (&f64, f64)| match end.is_finite() {
-            true => told,
-            false => f64::from(u8::from(end > 0.0)),
-        };
-        ends.iter().zip(told).map(one).collect()
+fn chances(marginal: &mut Marginal<'_>, reported: HeldOut, is_discrete: bool) -> (f64, f64) {
+    let (below, at_most) = match reported {
+        HeldOut::Value(y) if is_discrete => (y - 1.0, y),
+        HeldOut::Value(y) => (y, y),
+        HeldOut::Between(lower, upper) => (lower, upper),
+        HeldOut::Counts(lower, upper) => (lower - 1.0, upper),
     };
-    let is_discrete = prediction.is_discrete();
-    let below = all(&|r| match *r {
-        HeldOut::Value(y) if is_discrete => y - 1.0,
-        HeldOut::Value(y) => y,
-        HeldOut::Between(lower, _) => lower,
-        HeldOut::Counts(lower, _) => lower - 1.0,
-    });
-    let at_most = all(&|r| match *r {
-        HeldOut::Value(y) => y,
-        HeldOut::Between(_, upper) | HeldOut::Counts(_, upper) => upper,
-    });
-    below.into_iter().zip(at_most).collect()
+    let mut share = |end: f64| match end.is_finite() {
+        true => marginal.cdf(end),
+        false => f64::from(u8::from(end > 0.0)),
+    };
+    (share(below), share(at_most))
 }
 
-fn log_scores(
-    prediction: &Prediction,
-    reported: &[HeldOut],
-    chances: &[(f64, f64)],
-) -> Vec<Option<f64>> {
-    let value = |r: &HeldOut| r.value().unwrap_or(0.0);
-    let density = prediction.log_density(&reported.iter().map(value).collect::<Vec<_>>());
-    let one = |(row, r): (usize, &HeldOut)| {
-        let log = match r {
-            HeldOut::Value(_) => density[row],
-            HeldOut::Between(..) | HeldOut::Counts(..) => {
-                let (below, at_most) = chances[row];
-                (at_most - below).max(f64::MIN_POSITIVE).ln()
-            }
-        };
-        // The response of a link has no density that is told.
-        (!log.is_nan()).then_some(-log)
+fn log_score(
+    marginal: &mut Marginal<'_>,
+    reported: HeldOut,
+    (below, at_most): (f64, f64),
+) -> Option<f64> {
+    let log = match reported {
+        HeldOut::Value(y) => marginal.log_density(y),
+        HeldOut::Between(..) | HeldOut::Counts(..) => (at_most - below).max(f64::MIN_POSITIVE).ln(),
     };
-    reported.iter().enumerate().map(one).collect()
-}
-
-fn intervals(prediction: &Prediction, reported: &[HeldOut], scores: &mut [RowScore]) {
-    let tail = (1.0 - SCORED) / 2.0;
-    let (lower, upper) = (prediction.quantile(tail), prediction.quantile(1.0 - tail));
-    for (row, (score, reported)) in scores.iter_mut().zip(reported).enumerate() {
-        let value = reported.value();
-        score.interval = value.and_then(|y| interval_score(lower[row], upper[row], SCORED, y));
-    }
+    // The response of a link has no density that is told.
+    (!log.is_nan()).then_some(-log)
 }
 
 /// The transform of a row, by a number from 0 to 1.
@@ -193,7 +173,6 @@ mod tests {
     use crate::likelihood::Poisson;
     use crate::link::Link;
     use crate::model::Observations;
-    use crate::score::crps_normal;
     use crate::support::Functionals;
 
     fn normal(mean: f64, variance: f64, rows: usize) -> Prediction {

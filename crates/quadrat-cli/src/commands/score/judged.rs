@@ -59,10 +59,10 @@ pub fn of_prediction(prediction: &Prediction, reported: &[HeldOut], first: usize
         return Ok((of_means(prediction.mean()), scores));
     }
     let tail = (1.0 - LEVEL) / 2.0;
-    let (lower, upper) = (prediction.quantile(tail), prediction.quantile(1.0 - tail));
+    let ends = prediction.tabulate(&[tail, 1.0 - tail], &[]).quantiles;
     let one = |row: usize| Told {
         mean: prediction.mean()[row],
-        spread: Some((prediction.sd()[row], lower[row], upper[row])),
+        spread: Some((prediction.sd()[row], ends[0][row], ends[1][row])),
     };
     Ok(((0..reported.len()).map(one).collect(), scores))
 }

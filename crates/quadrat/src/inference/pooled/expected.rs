@@ -22,12 +22,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::lift::Lift;
-use super::mode::{Mode, find_mode};
+use super::mode::{Mode, find_mode, find_mode_from};
 use super::options::{Draws, PooledOptions};
 use super::pools::{Pools, Slopes};
 use super::second_order::{SecondOrder, excess};
 use super::total::{Total, total};
 use crate::error::{FitError, LinalgError};
+use crate::inference::converged::{Converged, ConvergedMode};
 use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
@@ -64,7 +65,22 @@ pub fn condition_pooled(
     theta: &[f64],
     options: &PooledOptions,
 ) -> Result<Conditioned, FitError> {
-    let mode = find_mode(problem, pools, theta, options)?.converged()?;
+    condition_pooled_from(problem, pools, theta, options, None)
+}
+
+/// As [`condition_pooled`], where the mode may be known: the same numbers, but the mode is not
+/// searched.
+///
+/// # Errors
+/// Besides, [`FitError::Input`] where it is of other nodes.
+pub fn condition_pooled_from(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &PooledOptions,
+    known: Option<&ConvergedMode>,
+) -> Result<Conditioned, FitError> {
+    let mode = find_mode_from(problem, pools, theta, options, known)?.converged()?;
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
     let search = Search {
@@ -103,6 +119,11 @@ pub fn condition_pooled(
         jitter: mode.jitter,
         levels: Vec::new(),
         noise: Vec::new(),
+        converged: Converged::Mode(ConvergedMode {
+            jitter: mode.jitter,
+            values: mode.values,
+            dual: mode.dual,
+        }),
     })
 }
 

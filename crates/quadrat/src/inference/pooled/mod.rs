@@ -67,7 +67,7 @@ mod total;
 mod totals;
 
 pub(crate) use expected::draw_pooled_from;
-pub use expected::{condition_pooled, draw_pooled};
+pub use expected::{condition_pooled, condition_pooled_from, draw_pooled};
 pub use lift::{Lift, Ready};
 pub use mode::{Mode, find_mode};
 pub use options::{Draws, PooledOptions};

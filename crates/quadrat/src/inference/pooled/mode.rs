@@ -5,6 +5,7 @@ use super::options::PooledOptions;
 use super::pinned::Pinned;
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
+use crate::inference::converged::{ConvergedMode, of_another};
 use crate::inference::sites::options::JITTERS;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
@@ -108,6 +109,29 @@ pub fn find_mode(
     theta: &[f64],
     options: &PooledOptions,
 ) -> Result<Mode, FitError> {
+    find_mode_from(problem, pools, theta, options, None)
+}
+
+/// As [`find_mode`], which is not searched where it is known.
+///
+/// # Errors
+/// Besides, [`FitError::Input`] where it is of other nodes.
+pub(super) fn find_mode_from(
+    problem: &dyn LatentGaussian,
+    pools: &Pools,
+    theta: &[f64],
+    options: &PooledOptions,
+    known: Option<&ConvergedMode>,
+) -> Result<Mode, FitError> {
+    let nodes = problem.prior_mean().len();
+    let is_usable = |known: &ConvergedMode| {
+        let mut all = known.values.iter().chain(&known.dual);
+        let is_of_these = known.values.len() == nodes && known.dual.len() == nodes;
+        is_of_these && all.all(|x| x.is_finite())
+    };
+    if !known.is_none_or(is_usable) {
+        return Err(of_another());
+    }
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
     let mut search = Search {
@@ -120,9 +144,11 @@ pub fn find_mode(
         jitter: 0.0,
     };
     let mut last = None;
-    for jitter in JITTERS {
+    let least = known.map_or(0.0, |known| known.jitter);
+    for jitter in JITTERS.into_iter().filter(|jitter| *jitter >= least) {
         search.jitter = jitter;
-        match search.run() {
+        let known = known.map(|known| search.at(known.values.clone(), known.dual.clone()));
+        match search.run(known) {
             Ok(Some(found)) => return Ok(search.finish(found)),
             // No function was found that meets what is known.
             Ok(None) => {
@@ -364,8 +390,15 @@ impl Search<'_> {
         }
     }
 
-    fn run(&self) -> Result<Option<Found>, LinalgError> {
-        let Some(mut at) = self.start()? else {
+    /// # Arguments
+    /// * `known` - the mode, where it need not be searched
+    fn run(&self, known: Option<At>) -> Result<Option<Found>, LinalgError> {
+        let is_known = known.is_some();
+        let start = match known {
+            Some(at) => Some(at),
+            None => self.start()?,
+        };
+        let Some(mut at) = start else {
             return Ok(None);
         };
         let (mut steps, mut idle) = (0, 0);
@@ -394,7 +427,7 @@ impl Search<'_> {
                 .tolerance
                 .max(rounding(&precisions, &curvature));
             let has_arrived = idle >= IDLE.0 && residual <= ARRIVED;
-            let ended = residual <= tolerance || has_arrived;
+            let ended = is_known || residual <= tolerance || has_arrived;
             let finish = |at: At, converged: bool| Found {
                 at,
                 log_det: curvature.sweep.log_det

@@ -41,6 +41,7 @@
 pub(in crate::inference) mod accelerate;
 mod adjoint;
 mod block;
+mod converged;
 mod ep;
 mod evidence;
 mod held;
@@ -63,6 +64,7 @@ pub(in crate::inference) mod swept;
 mod variational;
 
 pub use block::{Block, LatentGaussian, Second, SecondPrior};
+pub use converged::condition_converged;
 pub use evidence::SiteEvidence;
 pub use method::Method;
 pub use options::{SiteOptions, Sites};

@@ -1,5 +1,7 @@
 //! Gaussian terms in place of likelihoods.
 
+use serde::{Deserialize, Serialize};
+
 use crate::linalg::{Mat, gemm};
 
 /// A prior covariance `K0 + B C'` in two parts, so that constants of which next to nothing is
@@ -37,7 +39,7 @@ pub(super) struct Reply {
 }
 
 /// A Gaussian site `exp(shift z - precision z^2 / 2)`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// `T >= 0`.
     pub precision: f64,
@@ -46,7 +48,7 @@ pub struct Site {
 }
 
 /// What stands in for a row.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(in crate::inference) enum Term {
     /// A row that is Gaussian: its value and noise variance, which may be zero.
     Gaussian { value: f64, variance: f64 },

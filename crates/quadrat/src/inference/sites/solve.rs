@@ -1,17 +1,18 @@
 //! A prior conditioned on rows of any likelihood.
 
+use super::converged::{conditioned, scaled};
 use super::options::{JITTERS, SiteOptions, Sites};
 use super::process::Process;
-use super::resolvent::{Resolvent, Scaled};
+use super::resolvent::Resolvent;
 use super::rows::Rows;
 use super::search::{Half, Ran, Search};
 use super::site::Term;
-use super::sweep::Solved;
 use super::swept::Sweep;
 use super::{LatentGaussian, Method, low_rank, reduce};
 use crate::error::{FitError, LinalgError};
+use crate::inference::Conditioned;
+use crate::inference::converged::{Converged, ConvergedSites, SitesOfOne};
 use crate::inference::exact_rows::{ExactRow, contradiction, is_solved};
-use crate::inference::{Conditioned, Factor};
 use crate::linalg::{Mat, MatRef};
 use crate::parameter;
 
@@ -108,49 +109,31 @@ impl SiteFit {
     /// [`FitError::Linalg`] when a covariance with its sites is not positive definite even with
     /// jitter.
     pub fn into_conditioned(self) -> Result<Conditioned, FitError> {
-        let (log_evidence, jitter) = (self.log_evidence, self.jitter);
+        let of_fit = (self.jitter, self.log_evidence);
+        let chosen = self.found.second.iter().copied().map(Term::Chosen);
+        let of_second: Vec<Term> = chosen.collect();
+        let second = self.second.as_ref();
+        let sites = ConvergedSites {
+            first: SitesOfOne::of(self.terms.clone(), &self.sweep),
+            second: second.map(|sweep| SitesOfOne::of(of_second.clone(), sweep)),
+            jitter: self.jitter,
+            log_evidence: self.log_evidence,
+        };
         let one = |sweep: Sweep, k: &Mat<f64>, terms: &[Term]| {
-            let Scaled { factor, scale } = match sweep.resolvent {
+            let factor = match sweep.resolvent {
                 Resolvent::Scaled(scaled) => scaled,
                 // Predictions are at other places, of which the root knows nothing.
-                Resolvent::LowRank(_) => scaled(k.as_ref(), terms, jitter)?,
+                Resolvent::LowRank(_) => scaled(k.as_ref(), terms, self.jitter)?,
             };
-            Ok::<_, LinalgError>(Conditioned {
-                alpha: sweep.alpha,
-                factor: Factor::Scaled { factor, scale },
-                log_evidence,
-                jitter,
-                noise: terms.iter().map(Term::noise).collect(),
-                second: None,
-                lift: None,
-                levels: Vec::new(),
-            })
+            Ok::<_, LinalgError>(conditioned(terms, (sweep.alpha, factor), of_fit))
         };
         let mut conditioned = one(self.sweep, &self.covariance, &self.terms)?;
         if let (Some(sweep), Some(k)) = (self.second, &self.second_covariance) {
-            let chosen = self.found.second.iter().copied().map(Term::Chosen);
-            let terms: Vec<Term> = chosen.collect();
-            conditioned.second = Some(Box::new(one(sweep, k, &terms)?));
+            conditioned.second = Some(Box::new(one(sweep, k, &of_second)?));
         }
+        conditioned.converged = Converged::Sites(sites);
         Ok(conditioned)
     }
-}
-
-/// The dense factor of sites, with the least jitter that it takes.
-fn scaled(k: MatRef<'_, f64>, terms: &[Term], least: f64) -> Result<Scaled, LinalgError> {
-    let mean = vec![0.0; terms.len()];
-    let attempts = JITTERS.iter().filter(|jitter| **jitter >= least);
-    let mut last = LinalgError::NotPositiveDefinite {
-        size: terms.len(),
-        pivot: 0,
-    };
-    for jitter in attempts {
-        match Solved::new(k, &mean, terms, *jitter) {
-            Ok(solved) => return Ok(solved.resolvent),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 /// Finds the sites at `theta`.

@@ -125,6 +125,22 @@ impl Solved {
         })
     }
 
+    /// By the parts of the covariance, where it has any that allow it; with those it was done by.
+    pub(super) fn of<'a>(
+        process: &Process<'a>,
+        terms: &[Term],
+        jitter: f64,
+    ) -> Result<(Self, Option<&'a Parted>), LinalgError> {
+        let (k, mean) = (process.k, process.prior_mean);
+        match Self::parted(k, process.parts, mean, terms, jitter) {
+            // Exact rows may be independent through the constants alone.
+            Err(LinalgError::NotPositiveDefinite { .. }) if process.parts.is_some() => {
+                Ok((Self::new(k, mean, terms, jitter)?, None))
+            }
+            solved => Ok((solved?, process.parts)),
+        }
+    }
+
     /// `K alpha`.
     fn shift(&self, k: MatRef<'_, f64>, parts: Option<&Parted>) -> Vec<f64> {
         let Some(Parted { kernel, constants }) = parts else {
@@ -151,12 +167,8 @@ impl Sweep {
             return swept;
         }
         let (k, mean) = (process.k, process.prior_mean);
-        let parted = |parts| Sweep::parted(k, parts, mean, terms, jitter);
-        let swept = match parted(process.parts) {
-            // Exact rows may be independent through the constants alone.
-            Err(LinalgError::NotPositiveDefinite { .. }) if process.parts.is_some() => parted(None),
-            swept => swept,
-        }?;
+        let (solved, parts) = Solved::of(process, terms, jitter)?;
+        let swept = Sweep::solved(k, parts, mean, terms, solved);
         Ok(Self {
             alpha: swept.alpha,
             mean: swept.mean,
@@ -185,19 +197,19 @@ impl Sweep<Scaled> {
         terms: &[Term],
         jitter: f64,
     ) -> Result<Self, LinalgError> {
-        Self::parted(k, None, prior_mean, terms, jitter)
+        let solved = Solved::new(k, prior_mean, terms, jitter)?;
+        Ok(Self::solved(k, None, prior_mean, terms, solved))
     }
 
-    /// As [`Solved::parted`].
-    fn parted(
+    /// From the system that was solved, by these parts.
+    fn solved(
         k: MatRef<'_, f64>,
         parts: Option<&Parted>,
         prior_mean: &[f64],
         terms: &[Term],
-        jitter: f64,
-    ) -> Result<Self, LinalgError> {
+        solved: Solved,
+    ) -> Self {
         let n = terms.len();
-        let solved = Solved::parted(k, parts, prior_mean, terms, jitter)?;
         let shift = solved.shift(k, parts);
         let Solved {
             alpha,
@@ -225,7 +237,7 @@ impl Sweep<Scaled> {
             resolvent,
         };
         out.marginals(k, terms);
-        Ok(out)
+        out
     }
 
     /// Posterior and cavity variances: from the diagonal of `R` where a row says something, from

@@ -10,6 +10,7 @@ use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream};
 use super::{Normal, SparseProblem, VariationalPosterior};
 use crate::error::FitError;
+use crate::inference::converged::Converged;
 use crate::inference::{Conditioned, Evidence, Factor, WarmStart};
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -319,5 +320,6 @@ pub fn condition_sparse(
         second: None,
         lift: None,
         levels: Vec::new(),
+        converged: Converged::Belief(Box::new(found)),
     })
 }

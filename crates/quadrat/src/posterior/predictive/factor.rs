@@ -9,41 +9,85 @@
 
 use super::{NODES, Normal, Predictive};
 use crate::likelihood::distribution::Distribution;
+use crate::linalg::dot;
 use crate::link::Link;
-use crate::special::elementary;
-use crate::special::scalar::{normal_cdf, normal_pdf};
+use crate::special::scalar::normal_pdf;
+use crate::special::{elementary, normal_cdf_into};
 
 /// Densities of `log G` below `e^-28` of their largest are left out: less than 1e-12 in all.
 const LEFT_OUT: f64 = 28.0;
-/// Step of the trapezoidal rule over `log G`, over `(shape + 3)^-1/2`. The characteristic function
-/// of `log G` falls to 1e-16 at the frequency of steps: as `e^(-pi w / 2)` for small shapes, as
-/// `e^(-w^2 / 2 shape)` for large ones.
+/// Step of the trapezoidal rule over `log G`, over `(shape + 3 + s^-2)^-1/2`. The transform of the
+/// product of the density of `log G` with a normal one of sd `s` falls to 1e-16 at the frequency of
+/// steps: for a wide one as `e^(-pi w / 2)` where shapes are small and as `e^(-w^2 / 2 shape)` where
+/// they are large, for a narrow one as `e^(-w^2 s^2 / 2)`.
 const STEP: f64 = 0.5;
 /// Most nodes of `log G`; shapes below 1e-3 need more.
 const MOST: f64 = 1e5;
 
-/// A log-normal part of a mixture: `log y ~ N(mean, sd^2)`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LogNormal {
-    pub weight: f64,
-    pub mean: f64,
-    pub sd: f64,
+/// How many normal distribution functions take the time of one of a gamma variable, and of an
+/// exponential one.
+const GAMMA: f64 = 200.0;
+const EXPONENTIAL: f64 = 4.0;
+/// So many values of the normal distribution function are found at a time.
+const BLOCK: usize = 256;
+
+/// Log-normal parts of a mixture: `log y ~ N(mean, sd^2)`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LogNormals {
+    weight: Vec<f64>,
+    mean: Vec<f64>,
+    sd: Vec<f64>,
 }
 
-impl LogNormal {
-    /// `P(log Y <= log_y)`.
-    pub fn cdf(&self, log_y: f64) -> f64 {
-        normal_cdf((log_y - self.mean) / self.sd)
+impl LogNormals {
+    pub fn is_empty(&self) -> bool {
+        self.weight.is_empty()
     }
 
-    /// Log density at `y`; nats.
-    pub fn log_density(&self, y: f64) -> f64 {
-        if y <= 0.0 {
-            return f64::NEG_INFINITY;
-        }
-        let log_y = elementary::log(y);
-        let z = (log_y - self.mean) / self.sd;
-        normal_pdf(0.0).ln() - 0.5 * z * z - self.sd.ln() - log_y
+    /// Sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.weight.iter().sum()
+    }
+
+    /// Means and sds of `log y`.
+    pub fn parts(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.mean.iter().copied().zip(self.sd.iter().copied())
+    }
+
+    fn push(&mut self, weight: f64, mean: f64, sd: f64) {
+        self.weight.push(weight);
+        self.mean.push(mean);
+        self.sd.push(sd);
+    }
+
+    /// `P(log Y <= log_y)` times the sum of the weights.
+    pub fn at_most(&self, log_y: f64) -> f64 {
+        let (mut z, mut below) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let blocks = self.weight.chunks(BLOCK).zip(self.mean.chunks(BLOCK));
+        let one = |((weight, mean), sd): ((&[f64], &[f64]), &[f64])| {
+            let (z, below) = (&mut z[..weight.len()], &mut below[..weight.len()]);
+            for ((z, mean), sd) in z.iter_mut().zip(mean).zip(sd) {
+                *z = (log_y - mean) / sd;
+            }
+            normal_cdf_into(z, below);
+            dot(weight, below)
+        };
+        blocks.zip(self.sd.chunks(BLOCK)).map(one).sum()
+    }
+
+    /// Log densities at `y`, each with the logarithm of its weight; nats.
+    pub fn log_densities(&self, y: f64) -> impl Iterator<Item = f64> {
+        let log_y = elementary::log(y.max(0.0));
+        self.weight
+            .iter()
+            .zip(self.parts())
+            .map(move |(weight, (mean, sd))| {
+                if y <= 0.0 {
+                    return f64::NEG_INFINITY;
+                }
+                let z = (log_y - mean) / sd;
+                weight.ln() + normal_pdf(0.0).ln() - 0.5 * z * z - sd.ln() - log_y
+            })
     }
 }
 
@@ -58,11 +102,11 @@ struct LogGamma {
 impl LogGamma {
     /// The density of `log G` is `e^(shape (1 + g - e^g))` of its largest, and `e^g - 1 - g` is at
     /// least `k` from `(2k)^1/2` or `log(2 + 2k)` upwards, and from `-(2k)^1/2 - k` downwards.
-    fn new(shape: f64) -> Self {
+    fn new(shape: f64, sd: f64) -> Self {
         let k = LEFT_OUT / shape;
         let root = (2.0 * k).sqrt();
         let (low, high) = (-root - k, root.min((2.0 + 2.0 * k).ln()));
-        let step = STEP / (shape + 3.0).sqrt();
+        let step = STEP / (shape + 3.0 + (sd * sd).recip()).sqrt();
         Self {
             shape,
             low,
@@ -109,40 +153,45 @@ impl Predictive {
         self.shape(c).map(|shape| c.sd * (1.0 + shape.sqrt()))
     }
 
-    /// Nodes of the factor, where they are fewer than those of the latent value.
+    /// How many normal distribution functions take the time of one of an observation.
+    fn cost(&self, c: &Normal) -> f64 {
+        match self.at(c, c.mean) {
+            Distribution::Exponential(_) => EXPONENTIAL,
+            _ => GAMMA,
+        }
+    }
+
+    /// Nodes of the factor, where they are quicker to ask than those of the latent value.
     fn log_factor(&self, c: &Normal) -> Option<LogGamma> {
         let shape = self.shape(c).filter(|shape| *shape > 0.0)?;
-        let wanted = NODES.0 as f64 * c.sd * (1.0 + shape.sqrt());
-        let factor = LogGamma::new(shape);
-        (factor.count < wanted && factor.count <= MOST).then_some(factor)
+        let wanted = NODES.0 as f64 * (c.sd * (1.0 + shape.sqrt())).max(1.0);
+        let factor = LogGamma::new(shape, c.sd);
+        (factor.count < self.cost(c) * wanted && factor.count <= MOST).then_some(factor)
     }
 
-    /// How many parts [`Self::log_normals`] has.
-    pub(super) fn factor_count(&self, c: &Normal) -> Option<usize> {
+    /// How many parts [`Self::log_normals`] has, in latent nodes that take as long.
+    pub(super) fn factor_count(&self, c: &Normal) -> Option<f64> {
         match self.at(c, c.mean) {
-            Distribution::LogNormal(_) => Some(1),
-            _ => self.log_factor(c).map(|factor| factor.count as usize),
+            Distribution::LogNormal(_) => Some(1.0),
+            _ => self.log_factor(c).map(|factor| factor.count / self.cost(c)),
         }
     }
 
-    /// The log-normal parts of a component, where they are fewer than its own nodes.
-    pub(super) fn log_normals(&self, c: &Normal) -> Option<Vec<LogNormal>> {
+    /// Adds the log-normal parts of a component, where they are quicker to ask than its own nodes;
+    /// says whether they are.
+    pub(super) fn log_normals(&self, c: &Normal, all: &mut LogNormals) -> bool {
         if let Distribution::LogNormal(at) = self.at(c, c.mean) {
-            return Some(vec![LogNormal {
-                weight: c.weight,
-                mean: c.mean - 0.5 * at.sd * at.sd,
-                sd: c.sd.hypot(at.sd),
-            }]);
+            all.push(c.weight, c.mean - 0.5 * at.sd * at.sd, c.sd.hypot(at.sd));
+            return true;
         }
-        let factor = self.log_factor(c)?;
+        let Some(factor) = self.log_factor(c) else {
+            return false;
+        };
         // What the mean is beside e^f: an exposure.
         let mean = c.mean + self.at(c, 0.0).mean().ln();
-        let nodes = factor.nodes().into_iter();
-        let one = |(g, weight): (f64, f64)| LogNormal {
-            weight: c.weight * weight,
-            mean: mean + g,
-            sd: c.sd,
-        };
-        Some(nodes.map(one).collect())
+        for (g, weight) in factor.nodes() {
+            all.push(c.weight * weight, mean + g, c.sd);
+        }
+        true
     }
 }

@@ -1,8 +1,8 @@
 //! The distribution of a new observation, as a mixture.
 
-use super::factor::LogNormal;
+use super::factor::LogNormals;
 use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
-use crate::likelihood::distribution::Distribution;
+use crate::likelihood::distribution::{Distribution, PanjerMixture};
 use crate::link::Link;
 use crate::special::root::crossing;
 
@@ -15,42 +15,22 @@ impl Predictive {
         let mut seen = Seen {
             predictive: self,
             points: Vec::new(),
-            factors: Vec::new(),
+            whole: None,
+            factors: LogNormals::default(),
             narrow: Vec::new(),
             crossed: Vec::new(),
+            total: 0.0,
         };
         let components: Vec<Normal> = components
             .iter()
             .filter(|c| !self.crossed(**c, &mut seen.crossed))
             .copied()
             .collect();
-        let components = &components[..];
-        if components.is_empty() {
-            return seen;
-        }
-        let exact = components
-            .iter()
-            .map(|c| Some((self.blurred(*c)?, c.weight)));
-        if let Some(points) = exact.collect() {
-            seen.points = points;
-            return seen;
-        }
-        if let Some(nodes) = self.nodes_of_all(components) {
-            let Normal { row, node, .. } = components[0];
-            let one = |(f, w)| (self.seen(row, node, None, f), w);
-            seen.points = nodes.into_iter().map(one).collect();
-            return seen;
-        }
-        for &c in components {
-            if let Some(factors) = self.log_normals(&c) {
-                seen.factors.extend(factors);
-            } else if c.sd > 0.0 && self.wanted(c) > NODES.1 as f64 {
-                seen.narrow.push(c);
-            } else {
-                let nodes = self.nodes(c).into_iter();
-                seen.points.extend(nodes.map(|(f, w)| (self.at(&c, f), w)));
-            }
-        }
+        seen.take(&components);
+        seen.whole = PanjerMixture::new(&seen.points);
+        let points: f64 = seen.points.iter().map(|(_, w)| w).sum();
+        let wide: f64 = seen.wide().map(|c| c.weight).sum();
+        seen.total = points + seen.factors.total() + wide;
         seen
     }
 }
@@ -59,20 +39,47 @@ impl Predictive {
 pub(crate) struct Seen<'a> {
     predictive: &'a Predictive,
     points: Vec<(Distribution, f64)>,
-    /// Components of a latent value that is less certain than the factor between observation and
-    /// mean.
-    factors: Vec<LogNormal>,
+    /// The points once more, where their probabilities follow from each other.
+    whole: Option<PanjerMixture>,
+    /// Components whose observations are a factor of `e^f`.
+    factors: LogNormals,
     /// Components of the latent mixture that are far wider than an observation is uncertain.
     narrow: Vec<Normal>,
     /// Those of many counts.
     crossed: Vec<Crossed>,
+    /// Sum of all weights.
+    total: f64,
 }
 
 impl Seen<'_> {
-    fn total(&self) -> f64 {
-        let points: f64 = self.points.iter().map(|(_, w)| w).sum();
-        let factors: f64 = self.factors.iter().map(|at| at.weight).sum();
-        points + factors + self.wide().map(|c| c.weight).sum::<f64>()
+    /// Makes parts of components whose counts are not many.
+    fn take(&mut self, components: &[Normal]) {
+        let predictive = self.predictive;
+        let exact = components
+            .iter()
+            .map(|c| Some((predictive.blurred(*c)?, c.weight)));
+        if let Some(points) = exact.collect() {
+            self.points = points;
+            return;
+        }
+        if let Some(nodes) = predictive.nodes_of_all(components) {
+            let Normal { row, node, .. } = components[0];
+            let one = |(f, w)| (predictive.seen(row, node, None, f), w);
+            self.points = nodes.into_iter().map(one).collect();
+            return;
+        }
+        for &c in components {
+            if predictive.log_normals(&c, &mut self.factors) {
+                continue;
+            }
+            if c.sd > 0.0 && predictive.wanted(c) > NODES.1 as f64 {
+                self.narrow.push(c);
+            } else {
+                let nodes = predictive.nodes(c).into_iter();
+                self.points
+                    .extend(nodes.map(|(f, w)| (predictive.at(&c, f), w)));
+            }
+        }
     }
 
     /// Components without points.
@@ -91,23 +98,23 @@ impl Seen<'_> {
     /// `P(Y <= y)`, of what is a factor by the logarithm of `y`, which may be a number where `y` is
     /// none.
     fn share(&self, y: f64, log_y: f64) -> f64 {
-        let factors = self.factors.iter().map(|at| at.weight * at.cdf(log_y));
-        let factors: f64 = factors.sum();
+        let factors = self.factors.at_most(log_y);
         if y == f64::INFINITY {
-            let open = self.factors.iter().map(|at| at.weight).sum::<f64>() - factors;
-            return 1.0 - open / self.total();
+            return 1.0 - (self.factors.total() - factors) / self.total;
         }
-        let points: f64 = self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
+        let whole = self.whole.as_ref().and_then(|whole| whole.at_most(y));
+        let points = || self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
+        let points: f64 = whole.unwrap_or_else(points);
         let one = |c: &Normal| c.weight * self.predictive.average(*c, y, |at| at.cdf(y));
         let narrow: f64 = self.narrow.iter().map(one).sum();
         let many = |all: &Crossed| all.crossing.at_most(y, all.step, &all.latent);
         let many: f64 = self.crossed.iter().map(many).sum();
-        (points + factors + narrow + many) / self.total()
+        (points + factors + narrow + many) / self.total
     }
 
     /// Log density of a new observation, or log probability of a count.
     pub fn log_density(&self, y: f64) -> f64 {
-        let total = self.total();
+        let total = self.total;
         let points = self
             .points
             .iter()
@@ -121,8 +128,8 @@ impl Seen<'_> {
             let average = self.predictive.average(*c, y, |at| at.log_density(y).exp());
             vec![(c.weight / total).ln() + average.ln()]
         });
-        let factors = self.factors.iter();
-        let factors = factors.map(|at| (at.weight / total).ln() + at.log_density(y));
+        let factors = self.factors.log_densities(y);
+        let factors = factors.map(|log| log - total.ln());
         let logs: Vec<f64> = points.chain(factors).chain(wide).collect();
         crate::posterior::prediction::log_sum_exp(&logs)
     }
@@ -187,7 +194,7 @@ impl Seen<'_> {
 
     /// An interval that holds the logarithm of the quantile of a factor.
     fn log_bracket(&self, p: f64) -> (f64, f64) {
-        let factors = self.factors.iter().map(|at| (at.mean, at.sd));
+        let factors = self.factors.parts();
         let points = self.points.iter().map(|(at, _)| (at.mean().ln(), 1.0));
         let narrow = self.narrow.iter();
         let narrow = narrow.map(|c| (self.predictive.at(c, c.mean).mean().ln(), c.sd));

@@ -7,9 +7,10 @@ use super::interface::Engine;
 use super::limits::{check_atoms, check_dense};
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
+use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
 use crate::inference::sites::Method;
-use crate::inference::{self, Conditioned, Evidence, Gram, LinearGaussian};
+use crate::inference::{self, Conditioned, Converged, Evidence, Gram, LinearGaussian};
 use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -111,6 +112,18 @@ impl Engine for ExactEngine {
 
     fn condition(&self, theta: &[f64], _: Draws) -> Result<Conditioned, FitError> {
         inference::condition(self, theta)
+    }
+
+    fn condition_converged(
+        &self,
+        theta: &[f64],
+        converged: &Converged,
+        draws: Draws,
+    ) -> Result<Conditioned, FitError> {
+        match converged {
+            Converged::Closed => self.condition(theta, draws),
+            _ => Err(of_another()),
+        }
     }
 
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {

@@ -11,7 +11,7 @@ use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{LatentGaussian, Method};
 use crate::inference::sparse::SparseProblem;
-use crate::inference::{Conditioned, Evidence};
+use crate::inference::{Conditioned, Converged, Evidence};
 use crate::support::Functionals;
 
 /// Share of the hyperparameters' posterior that may be left out where an approximation does not
@@ -60,6 +60,17 @@ pub(crate) trait Engine: Send + Sync {
     /// * `draws` - those that are to meet what rows report of their sums after a link, where there
     ///   are such rows
     fn condition(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError>;
+
+    /// As [`Self::condition`], where its iterations are known to have ended: without them.
+    ///
+    /// # Errors
+    /// [`InputError::Unavailable`] where they are of another engine or of other rows.
+    fn condition_converged(
+        &self,
+        theta: &[f64],
+        converged: &Converged,
+        draws: Draws,
+    ) -> Result<Conditioned, FitError>;
 
     /// The evidence as a function of the hyperparameters; none where a search of its own learns
     /// them.

@@ -8,9 +8,12 @@ use super::interface::Engine;
 use super::latents::Latents;
 use super::limits::{LATTICE_ROWS, check_dense, check_sites};
 use crate::error::{FitError, InputError};
-use crate::inference::pooled::{Draws, PooledEvidence, PooledOptions, condition_pooled};
+use crate::inference::converged::of_another;
+use crate::inference::pooled::{
+    Draws, PooledEvidence, PooledOptions, condition_pooled, condition_pooled_from,
+};
 use crate::inference::sites::{LatentGaussian, Method};
-use crate::inference::{Conditioned, Evidence};
+use crate::inference::{Conditioned, Converged, Evidence};
 use crate::support::Functionals;
 
 /// Most nodes for which [`Hyperparameters::Auto`](crate::model::Hyperparameters::Auto) integrates.
@@ -90,6 +93,23 @@ impl Engine for PooledEngine {
             ..PooledOptions::default()
         };
         condition_pooled(&self.latents, &self.pooled.pools, theta, &options)
+    }
+
+    fn condition_converged(
+        &self,
+        theta: &[f64],
+        converged: &Converged,
+        draws: Draws,
+    ) -> Result<Conditioned, FitError> {
+        let Converged::Mode(known) = converged else {
+            return Err(of_another());
+        };
+        let options = PooledOptions {
+            draws,
+            ..PooledOptions::default()
+        };
+        let pools = &self.pooled.pools;
+        condition_pooled_from(&self.latents, pools, theta, &options, Some(known))
     }
 
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {

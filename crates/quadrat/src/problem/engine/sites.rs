@@ -8,11 +8,13 @@ use super::interface::Engine;
 use super::latents::Latents;
 use super::limits::{check_atoms, check_dense, check_sites};
 use crate::error::{FitError, InputError};
+use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{
-    LatentGaussian, Method, Site, SiteEvidence, SiteFit, SiteOptions, condition_sites, converge,
+    LatentGaussian, Method, Site, SiteEvidence, SiteFit, SiteOptions, condition_converged,
+    condition_sites, converge,
 };
-use crate::inference::{Conditioned, Evidence};
+use crate::inference::{Conditioned, Converged, Evidence};
 use crate::support::Functionals;
 
 /// From how many rows on starts are first compared on a subset of the rows, and its size:
@@ -130,6 +132,18 @@ impl Engine for SitesEngine {
 
     fn condition(&self, theta: &[f64], _: Draws) -> Result<Conditioned, FitError> {
         converge(&self.latents, theta, &self.options()).and_then(SiteFit::into_conditioned)
+    }
+
+    fn condition_converged(
+        &self,
+        theta: &[f64],
+        converged: &Converged,
+        _: Draws,
+    ) -> Result<Conditioned, FitError> {
+        match converged {
+            Converged::Sites(found) => condition_converged(&self.latents, theta, found),
+            _ => Err(of_another()),
+        }
     }
 
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {

@@ -7,10 +7,13 @@ use super::super::tables::Tables;
 use super::interface::Engine;
 use crate::covariance::Induced;
 use crate::error::{FitError, InputError};
+use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{Block, Method};
-use crate::inference::sparse::{Bags, SparseProblem, UnknownMean, condition_sparse};
-use crate::inference::{Conditioned, Evidence};
+use crate::inference::sparse::{
+    Bags, SparseProblem, UnknownMean, VariationalPosterior, condition_sparse,
+};
+use crate::inference::{Conditioned, Converged, Evidence};
 use crate::parameter::Parameter;
 use crate::support::Functionals;
 
@@ -81,6 +84,23 @@ impl Engine for SparseEngine {
         let mut options = self.sparse.options;
         options.tolerance = TOLERANCE;
         condition_sparse(self, theta, &options, self.sparse.start(theta))
+    }
+
+    fn condition_converged(
+        &self,
+        theta: &[f64],
+        converged: &Converged,
+        _: Draws,
+    ) -> Result<Conditioned, FitError> {
+        let is_of_these = |found: &VariationalPosterior| {
+            found.normal.size() == self.sparse.inducing().len() && found.theta == theta
+        };
+        match converged {
+            Converged::Belief(found) if is_of_these(found) => {
+                condition_sparse(self, theta, &self.sparse.options, Some(found))
+            }
+            _ => Err(of_another()),
+        }
     }
 
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {

@@ -1,0 +1,95 @@
+//! Interpolated marginals against those told place by place.
+
+use crate::kernel::Kernel;
+use crate::likelihood::{Noise, Poisson};
+use crate::link::Link;
+use crate::model::{FitOptions, Hyperparameters, Model, Observations, Posterior};
+use crate::support::{Aggregate, Functionals};
+
+fn places(many: usize) -> Functionals {
+    let x: Vec<f64> = (0..many)
+        .map(|i| ((7919 * i) % many) as f64 / many as f64)
+        .collect();
+    let x: Vec<f64> = x.into_iter().map(|share| -2.0 + 16.0 * share).collect();
+    Functionals::points("x", &x).unwrap()
+}
+
+fn bins() -> Observations {
+    let ends: Vec<(f64, f64)> = (0..12).map(|i| (f64::from(i), f64::from(i + 1))).collect();
+    let bins = Functionals::intervals("x", &ends, Aggregate::Mean).unwrap();
+    let values = (0..12).map(|i| (0.7 * f64::from(i)).sin() + 0.1 * f64::from(i % 3));
+    Observations::gaussian(bins, values.collect(), Noise::Known(vec![0.01; 12])).unwrap()
+}
+
+fn counts() -> Observations {
+    let x: Vec<f64> = (0..12).map(f64::from).collect();
+    let at = Functionals::points("x", &x).unwrap();
+    let counts = (0..12).map(|i| f64::from((5 * i) % 7)).collect();
+    let counts = Poisson::new(counts, vec![1.0; 12], Link::Exp).unwrap();
+    Observations::new(at, counts).unwrap()
+}
+
+fn fitted(kernel: &str, table: Observations, how: Hyperparameters) -> Posterior {
+    let model = Model::new(Kernel::parse(kernel).unwrap()).observe(table);
+    model
+        .fit(&FitOptions::default().with_hyperparameters(how))
+        .unwrap()
+}
+
+/// Largest differences of means in sds, and of sds in themselves.
+fn off(posterior: &Posterior, at: &Functionals) -> (f64, f64) {
+    let told = posterior.along_line(at).unwrap().unwrap();
+    let alone = posterior.one_by_one(at).unwrap();
+    let mut worst = (0.0_f64, 0.0_f64);
+    for (told, alone) in told.iter().zip(&alone) {
+        for row in 0..at.len() {
+            let sd = alone.variance[row].sqrt();
+            let mean = (told.mean[row] - alone.mean[row]).abs() / sd;
+            worst = (
+                worst.0.max(mean),
+                worst.1.max((told.variance[row].sqrt() / sd - 1.0).abs()),
+            );
+        }
+    }
+    worst
+}
+
+#[test]
+fn series_tell_what_places_one_by_one_do() {
+    let at = places(3000);
+    for kernel in [
+        "se(x)",
+        "matern12(x)",
+        "matern32(x) + linear(x)",
+        "matern52(x) * periodic(x, period = 5)",
+        "rq(x)",
+    ] {
+        for table in [bins(), counts()] {
+            let name = table.likelihood().name();
+            let posterior = fitted(kernel, table, Hyperparameters::Map);
+            let (mean, sd) = off(&posterior, &at);
+            // What is promised, of the smallest sd of a panel.
+            assert!(mean < 1e-9 && sd < 1e-9, "{kernel} {name}: {mean:e} {sd:e}");
+        }
+    }
+    let all = fitted("se(x)", bins(), Hyperparameters::Integrate);
+    let (mean, sd) = off(&all, &at);
+    assert!(
+        all.components.len() > 10 && mean < 1e-9 && sd < 1e-9,
+        "{mean:e} {sd:e}"
+    );
+}
+
+#[test]
+fn what_is_no_line_is_told_one_by_one() {
+    let posterior = fitted("se(x)", bins(), Hyperparameters::Map);
+    assert!(posterior.along_line(&places(300)).unwrap().is_none());
+    let ends: Vec<(f64, f64)> = (0..3000)
+        .map(|i| (f64::from(i), f64::from(i) + 0.5))
+        .collect();
+    let boxes = Functionals::intervals("x", &ends, Aggregate::Mean).unwrap();
+    assert!(posterior.along_line(&boxes).unwrap().is_none());
+    // The same place again and again.
+    let same = Functionals::points("x", &[1.0; 3000]).unwrap();
+    assert!(posterior.along_line(&same).unwrap().is_none());
+}

@@ -1,0 +1,73 @@
+//! Several quantiles and chances of every row at once.
+
+use super::prediction::Prediction;
+use crate::special::scalar::normal_quantile;
+
+/// What [`Prediction::tabulate`] found, one list for every level and every limit, each with one
+/// number for every row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tabulated {
+    /// Quantiles, level by level.
+    pub quantiles: Vec<Vec<f64>>,
+    /// Probabilities of more than each limit.
+    pub exceedances: Vec<Vec<f64>>,
+}
+
+impl Prediction {
+    /// Quantiles at several levels, and the probabilities to exceed several limits, of every row:
+    /// what [`Self::quantile`] and [`Self::exceedance`] tell one by one, but the distribution of a
+    /// row is made once.
+    ///
+    /// # Arguments
+    /// * `levels` - between 0 and 1; quantiles of others are NaN
+    /// * `limits` - in the unit of the predictions; a probability is NaN where a limit is
+    ///
+    /// # Numerics
+    /// As [`Self::quantile`] and [`Self::exceedance`].
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::kernel::Kernel;
+    /// use quadrat::model::{FitOptions, Model, Noise, Observations, Scale};
+    /// use quadrat::support::Functionals;
+    ///
+    /// let x = Functionals::points("x", &[0.0, 1.0, 2.0])?;
+    /// let table = Observations::gaussian(x.clone(), vec![0.1, 0.4, 1.0], Noise::Learned)?;
+    /// let posterior = Model::new(Kernel::se(["x"])).observe(table).fit(&FitOptions::default())?;
+    /// let p = posterior.predict(&x, Scale::Observation)?;
+    /// let told = p.tabulate(&[0.025, 0.975], &[0.5]);
+    /// assert_eq!(told.quantiles[1], p.quantile(0.975));
+    /// assert_eq!(told.exceedances[0], p.exceedance(0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn tabulate(&self, levels: &[f64], limits: &[f64]) -> Tabulated {
+        if let (Some(normal), true) = (self.normal_moments(), limits.is_empty()) {
+            // Of a million rows in closed form.
+            let of_level = |p: &f64| {
+                let z = match *p > 0.0 && *p < 1.0 {
+                    true => normal_quantile(*p),
+                    false => f64::NAN,
+                };
+                normal.iter().map(|(mean, sd)| mean + sd * z).collect()
+            };
+            return Tabulated {
+                quantiles: levels.iter().map(of_level).collect(),
+                exceedances: Vec::new(),
+            };
+        }
+        let rows = self.each_row(|_, mut marginal| {
+            let quantiles: Vec<f64> = levels.iter().map(|p| marginal.quantile(*p)).collect();
+            let above = |limit: &f64| (1.0 - marginal.cdf(*limit)).clamp(0.0, 1.0);
+            (quantiles, limits.iter().map(above).collect::<Vec<f64>>())
+        });
+        Tabulated {
+            quantiles: (0..levels.len())
+                .map(|level| rows.iter().map(|row| row.0[level]).collect())
+                .collect(),
+            exceedances: (0..limits.len())
+                .map(|limit| rows.iter().map(|row| row.1[limit]).collect())
+                .collect(),
+        }
+    }
+}
