@@ -120,14 +120,14 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
 }
 
 /// The header of a file, where draws stand too.
-fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
+pub fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
     let mut header = header(places, chances(answer));
     header.extend((1..=answer.draws.len()).map(draw_name));
     header
 }
 
 /// A row of a file, in the order of its header.
-fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
+pub fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
     let mut cells = row(places, answer, at);
     let draws = answer.draws.iter();
     cells.extend(draws.map(|draw| Cell::Number(draw[at])));

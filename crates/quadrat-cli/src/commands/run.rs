@@ -10,12 +10,10 @@ use crate::args::{Run, Saying};
 use crate::check;
 use crate::demo::Example;
 use crate::diagnostic::{Paint, Problem, Problems};
+use crate::library::resolved;
 use crate::outcome::Outcome;
 use crate::output::{Lock, Staged, stop_gently, writable};
-use crate::overlap::once;
 use crate::progress::Bar;
-use crate::redundant::distinct;
-use crate::resolve::resolve;
 use crate::study::AnyStudy;
 use crate::{fit_json, prediction_csv, report, study, terminal};
 
@@ -54,7 +52,7 @@ pub fn go(
         }
         AnyStudy::Function(study) => *study,
     };
-    let resolved = once(distinct(resolve(study)?)?)?;
+    let resolved = resolved(study)?;
     let mut outputs: Vec<PathBuf> = Vec::new();
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));
