@@ -13,7 +13,7 @@ _KEY = "quadrat_row"
 
 
 def areal_interpolate(source, target, *, total=None, average=None, variance=0, kernel=None,
-                      link=None, seed=1):
+                      link=None, seed=0):
     """Totals or averages of some areas, told for others, with intervals.
 
     Every area enters as the integral or the average over it that it is; the totals of the sources

@@ -122,7 +122,7 @@ class Model:
         """The hyperparameters as a list of dicts: name, start, prior, whether it is fixed."""
         return self._model.parameters()
 
-    def fit(self, *, seed=1, method="auto", hyperparameters="auto", starts=None, threads=None,
+    def fit(self, *, seed=0, method="auto", hyperparameters="auto", starts=None, threads=None,
             inducing=None, move_inducing=False, progress=None):
         """Conditions the prior on the rows and learns the hyperparameters.
 
@@ -131,7 +131,7 @@ class Model:
 
         Parameters
         ----------
-        seed : int, default 1
+        seed : int, default 0
             Fixes everything random.
         method : {"auto", "exact", "laplace", "ep", "variational", "sparse"}
             How rows condition the prior.

@@ -10,7 +10,7 @@ import sys
 def listener(progress):
     """What the work calls with ``(stage, done, total, best)`` some times a second, or `None`."""
     if callable(progress):
-        yield lambda event: progress(*event)
+        yield progress
     elif progress:
         show = _bar() or _Line()
         try:
@@ -33,8 +33,7 @@ class _Bar:
     def __init__(self, tqdm):
         self._bar = tqdm(total=None, unit="")
 
-    def event(self, event):
-        stage, done, total, best = event
+    def event(self, stage, done, total, best):
         self._bar.set_description(stage, refresh=False)
         if best is not None:
             self._bar.set_postfix(best=f"{best:.2f}", refresh=False)
@@ -50,8 +49,7 @@ class _Line:
     def __init__(self):
         self._was = ""
 
-    def event(self, event):
-        stage, done, total, best = event
+    def event(self, stage, done, total, best):
         line = f"{stage} {done}" + (f" of {total}" if total else "")
         line += f", best {best:.2f}" if best is not None else ""
         sys.stderr.write("\r" + line.ljust(len(self._was)))

@@ -20,7 +20,7 @@ def spilled(study):
     """The study with a file in place of every frame under a key `file`."""
     with tempfile.TemporaryDirectory(prefix="quadrat-") as folder:
         try:
-            yield _replaced(study, folder, "study", {})
+            yield _replaced(study, folder, "", {})
         except DataError as error:
             raise _named(error, folder + os.sep) from None
 
@@ -34,12 +34,16 @@ def _replaced(value, folder, where, seen):
                     seen[id(own)] = _write(own, os.path.join(folder, where))
                 made[key] = seen[id(own)]
             else:
-                inner = where if where != "study" else str(key)
-                made[key] = _replaced(own, folder, inner, seen)
+                made[key] = _replaced(own, folder, _within(where, str(key)), seen)
         return made
     if isinstance(value, (list, tuple)):
         return [_replaced(own, folder, f"{where}-{at}", seen) for at, own in enumerate(value, 1)]
     return value
+
+
+def _within(where, key):
+    """What a file is called by where it stands, such as `observe-1` and `observe-1-bag`."""
+    return where if where and key == "support" else f"{where}-{key}".lstrip("-")
 
 
 def _write(frame, path):

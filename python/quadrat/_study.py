@@ -53,7 +53,9 @@ class StudyResult(Mapping):
         What a careful reader should know.
     maps : dict
         Predictions of regions as GeoJSON-like dicts.
-    posterior : Posterior
+    posterior : Posterior or None
+        The posterior of the function; `None` of a study of a density.
+    model : bytes
         What ``quadrat fit`` saves.
     """
 
@@ -62,7 +64,9 @@ class StudyResult(Mapping):
         self.fit = json.loads(found["json"])
         self.warnings = found["warnings"]
         self.maps = {name: json.loads(text) for name, text in found["maps"]}
-        self.posterior = Posterior(found["posterior"])
+        self.model = found["model"]
+        posterior = found["posterior"]
+        self.posterior = None if posterior is None else Posterior(posterior)
         self._tables = {name: Table(dict(map(_column, columns)))
                         for name, columns in found["tables"]}
 
@@ -79,7 +83,7 @@ class StudyResult(Mapping):
         return f"<StudyResult of {self.title!r}: {', '.join(self._tables)}>"
 
     def _repr_html_(self):
-        return self.posterior._repr_html_()
+        return None if self.posterior is None else self.posterior._repr_html_()
 
 
 def _column(named):
@@ -122,7 +126,8 @@ def run(study, *, folder=None, progress=None):
             found = _quadrat.run_file(os.fspath(study), listen)
     result = StudyResult(found)
     told = list(result.warnings)
-    told += [one for one in result.posterior.warnings if one not in told]
+    own = [] if result.posterior is None else result.posterior.warnings
+    told += [one for one in own if one not in told]
     for warning in told:
         warnings.warn(warning, FitWarning, stacklevel=2)
     return result

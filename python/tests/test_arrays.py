@@ -49,28 +49,30 @@ def test_four_likelihoods_as_in_mixed(examples, ran):
     same(model.fit().predict(qd.grid(t=expected["t"])).to_dict(), expected)
 
 
-def test_bags_as_in_prevalence(examples, ran):
-    surveys = table(examples / "prevalence" / "surveys.csv")
-    villages = table(examples / "prevalence" / "villages.csv")
-    clinics = table(examples / "prevalence" / "clinics.csv")
-    place = {"x": villages["x"], "y": villages["y"]}
-    surveyed = qd.bag(place, key=villages["district"], weight=villages["people"],
-                      keys=surveys["district"], aggregate="mean")
-    post = (
-        qd.Model("matern32(x, y, shared = true)")
-        .observe(surveyed, qd.Binomial("infected", "tested"), data=surveys)
-        .observe(qd.point(x="x", y="y"), qd.Binomial("infected", "tested"), data=clinics)
-        .fit()
-    )
-    for name, aggregate in (("districts", "mean"), ("infected", "sum")):
-        expected = table(ran("prevalence") / f"{name}.csv")
-        districts = qd.bag(place, key=villages["district"], weight=villages["people"],
-                           aggregate=aggregate)
-        got = post.predict(districts)
-        same(got.to_dict(), numbers(expected))
-        if name == "districts":
-            same({"above": got.exceed(0.3)}, {"above": expected["above_0.3"]})
-            assert got.to_dict()["key"] == expected["district"]
+def test_bags_and_regions_as_in_studies():
+    random = np.random.default_rng(3)
+    pixels = {"district": np.repeat(["c", "a", "b", "d"], 5), "x": random.uniform(0, 4, 20),
+              "y": random.uniform(0, 4, 20), "people": random.integers(1, 9, 20).astype(float)}
+    surveys = {"district": ["a", "b", "c"], "tested": [20.0, 30, 25], "positive": [4.0, 15, 9]}
+    for aggregate in ("mean", "sum"):
+        bag = {"bag": {"file": pixels, "key": "district", "dims": ["x", "y"], "weight": "people"}}
+        study = qd.run({
+            "latent": {"kernel": "se(x, y)"},
+            "observe": [{"file": surveys, "support": bag, "aggregate": "mean", "likelihood": {
+                "binomial": {"successes": "positive", "trials": "tested"}}}],
+            "predict": [{"name": "all", "support": bag, "aggregate": aggregate, "above": 0.3}],
+            "inference": {"hyperparameters": "map"},
+        })
+        place = {"x": "x", "y": "y"}
+        surveyed = qd.bag({name: pixels[name] for name in place}, key=pixels["district"],
+                          weight=pixels["people"], keys=surveys["district"], aggregate="mean")
+        post = qd.Model("se(x, y)").observe(
+            surveyed, qd.Binomial("positive", "tested"), data=surveys).fit(hyperparameters="map")
+        got = post.predict(qd.bag(place, key="district", weight="people", aggregate=aggregate),
+                           data=pixels)
+        same(got.to_dict(), numbers(study["all"]))
+        same({"above": got.exceed(0.3)}, {"above": study["all"]["above_0.3"]})
+        assert got.to_dict()["key"] == list(study["all"]["district"])
 
 
 def test_a_square_is_a_region_and_a_box():

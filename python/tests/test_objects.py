@@ -37,8 +37,8 @@ def test_the_program_and_python_read_each_others_models(post, program, tmp_path)
     post.save(tmp_path / "m.quadrat")
     (tmp_path / "at.csv").write_text("x\n0.1\n0.2\n")
     out = tmp_path / "out.csv"
-    subprocess.run([program, "predict", tmp_path / "m.quadrat", "--at", tmp_path / "at.csv", "-o",
-                    out], check=True, capture_output=True)
+    subprocess.run([program, "predict", tmp_path / "m.quadrat", "--at", tmp_path / "at.csv",
+                    "--point", "x", "-o", out], check=True, capture_output=True)
     rows = out.read_text().splitlines()
     means = [float(row.split(",")[1]) for row in rows[1:]]
     np.testing.assert_allclose(means, post.predict(AT).mean, rtol=1e-12)
@@ -68,7 +68,7 @@ def test_what_is_shown(post):
 def test_warnings_are_warnings():
     bands = qd.box(age=(np.arange(0, 100, 10), np.arange(10, 110, 10)), aggregate="sum")
     values = 100 * np.exp(-np.arange(10.0) / 8)
-    smooth = {"matern32.lengthscale.age": {"value": 80.0, "fixed": True}}
+    smooth = {"matern32.lengthscale.age": {"lower": 60.0}}
     post = qd.Model("matern32(age)", hyperparameters=smooth).observe(
         bands, value=values, noise=1.0).fit()
     with pytest.warns(qd.FitWarning, match="finer along age than the rows"):

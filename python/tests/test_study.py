@@ -9,7 +9,7 @@ import pytest
 import quadrat as qd
 from conftest import same, table
 
-EXAMPLES = ["ages", "mixed", "prevalence", "private-ages", "non-negative"]
+EXAMPLES = ["ages", "mixed", "private-ages", "non-negative", "audience", "galaxies"]
 
 
 @pytest.mark.filterwarnings("ignore::quadrat.FitWarning")

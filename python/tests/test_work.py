@@ -16,7 +16,7 @@ import quadrat as qd
 SMALL = qd.point(x=[0.5, 1.5])
 
 
-def fit(seed=1):
+def fit(seed=0):
     x = np.linspace(0, 3, 8)
     post = qd.Model("se(x)").observe(qd.point(x=x), value=np.cos(x), noise=0.01).fit(seed=seed)
     return post.predict(SMALL).mean
@@ -68,7 +68,7 @@ def test_others_run_while_a_fit_does():
 def test_processes_get_the_same_answers(method):
     expected = fit()
     with multiprocessing.get_context(method).Pool(2) as pool:
-        for answer in pool.map_async(fit, [1, 1, 1, 1]).get(120):
+        for answer in pool.map_async(fit, [0, 0, 0, 0]).get(120):
             np.testing.assert_array_equal(answer, expected)
 
 

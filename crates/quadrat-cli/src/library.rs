@@ -3,7 +3,7 @@
 //! Opens, checks and fits a study, and answers its predictions. It writes no file, knows no
 //! terminal and ends no process; what is wrong comes back as values, with file, line and column.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -11,6 +11,7 @@ use quadrat::error::FitError;
 use quadrat::model::{Finer, Posterior};
 use quadrat::progress::{Keeper, Progress};
 
+use crate::commands::density;
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::{Answer, NotConverged, Running};
 use crate::fit_json;
@@ -20,7 +21,7 @@ use crate::places::Places;
 use crate::prediction_csv::{self, Cell};
 use crate::redundant::distinct;
 use crate::resolve::{Resolved, resolve};
-use crate::study::{self, AnyStudy, Study};
+use crate::study::{self, AnyStudy, DensityStudy, Study};
 
 /// Where a study is.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +54,10 @@ pub struct Found {
     pub tables: Vec<Table>,
     /// The same of regions as GeoJSON: a name and the text.
     pub maps: Vec<(String, String)>,
-    /// The posterior, which is what a model file holds.
-    pub posterior: Posterior,
+    /// The posterior of a function; none of a density.
+    pub posterior: Option<Posterior>,
+    /// The bytes of the model file.
+    pub model: Vec<u8>,
 }
 
 /// The table of a prediction, column by column.
@@ -112,13 +115,16 @@ pub struct Fault {
 /// the others where the fit fails.
 pub fn run(source: Source<'_>, hooks: &Hooks) -> Result<Found, Refused> {
     let found = || -> Result<Found> {
+        let study = match opened(source)? {
+            AnyStudy::Function(study) => *study,
+            AnyStudy::Density(study) => return of_density(&study),
+        };
         let running = Running {
             progress: hooks.progress.clone(),
             keeper: None,
             stopper: hooks.stopper.clone(),
         };
-        let outcome = Outcome::compute(resolved(opened(source)?)?, &running)?;
-        gathered(outcome)
+        gathered(Outcome::compute(resolved(study)?, &running)?)
     };
     found().map_err(|error| refused(&error))
 }
@@ -133,20 +139,63 @@ pub fn finer_than_rows(finer: Vec<Finer>, rows: usize) -> Vec<String> {
     outcome::finer(&answer, rows)
 }
 
-/// The study of a function.
-fn opened(source: Source<'_>) -> Result<Study, Problems> {
-    let any = match source {
+/// The stream of random numbers of a population that is ungrouped: it depends on nothing but the
+/// cells of its name, of which there are none where there is one population.
+#[must_use]
+pub fn random_stream(name: &[String]) -> u64 {
+    // Fowler, Noll and Vo's hash, 64 bits, 1a.
+    let bytes = name.iter().flat_map(|cell| cell.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn opened(source: Source<'_>) -> Result<AnyStudy, Problems> {
+    match source {
         Source::File(path) => study::open_any(path, path),
-        Source::Text(text, folder) => study::any_in(folder, &PathBuf::from("study"), text),
-    }?;
-    match any {
-        AnyStudy::Function(study) => Ok(*study),
-        AnyStudy::Density(_) => {
-            let message = "this study is of a density, and only those of a function run here";
-            let remedy = "estimate it from arrays, or with `quadrat run`";
-            Err(Problem::new(message).remedy(remedy).into())
-        }
+        Source::Text(text, folder) => study::any_in(folder, Path::new("study"), text),
     }
+}
+
+fn of_density(study: &DensityStudy) -> Result<Found> {
+    let computed = density::study::compute(study)?;
+    let tables = computed.tables.into_iter();
+    let tables = tables.map(|(name, csv)| {
+        let columns = columns_of_text(&csv)?;
+        Ok(Table { name, columns })
+    });
+    Ok(Found {
+        title: study.title.clone(),
+        json: computed.json,
+        warnings: computed.warnings,
+        tables: tables.collect::<Result<_>>()?,
+        maps: Vec::new(),
+        posterior: None,
+        model: computed.model,
+    })
+}
+
+/// The columns of a table that we have written: every number reads back as the same number.
+fn columns_of_text(text: &str) -> Result<Vec<(String, Column)>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+    let mut cells: Vec<Vec<String>> = vec![Vec::new(); header.len()];
+    for record in reader.records() {
+        let record = record?;
+        let own = record.iter().map(str::to_owned);
+        cells
+            .iter_mut()
+            .zip(own)
+            .for_each(|(all, cell)| all.push(cell));
+    }
+    let column = |cells: Vec<String>| {
+        let numbers: Result<Vec<f64>, _> = cells.iter().map(|cell| cell.parse()).collect();
+        numbers.map_or_else(|_| Column::Texts(cells), Column::Numbers)
+    };
+    Ok(header
+        .into_iter()
+        .zip(cells.into_iter().map(column))
+        .collect())
 }
 
 /// A study with its tables read, as it is fitted: without rows that follow from others, and with
@@ -181,7 +230,8 @@ fn gathered(outcome: Outcome) -> Result<Found> {
         warnings: outcome.warnings,
         tables,
         maps,
-        posterior: outcome.posterior,
+        model: outcome.posterior.to_bytes(),
+        posterior: Some(outcome.posterior),
     })
 }
 

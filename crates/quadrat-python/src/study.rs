@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use quadrat_cli::library::{Column, Found, Hooks, Source, Table, run};
 
 use crate::buffers::bytes;
@@ -62,10 +62,11 @@ fn watched<'py>(
         PyList::new(py, tables.collect::<PyResult<Vec<_>>>()?)?,
     )?;
     told.set_item("maps", &found.maps)?;
-    told.set_item(
-        "posterior",
-        Posterior::new(found.posterior, control.was_stopped()),
-    )?;
+    told.set_item("model", PyBytes::new(py, &found.model))?;
+    let stopped = control.was_stopped();
+    let posterior = found.posterior;
+    let posterior = posterior.map(|posterior| Posterior::new(posterior, stopped));
+    told.set_item("posterior", posterior)?;
     Ok(told)
 }
 

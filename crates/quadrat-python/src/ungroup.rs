@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict};
-use quadrat::ungroup::{Answer, Estimate, Rates, Ungroup, Warning};
+use quadrat::ungroup::{
+    Answer, Estimate, Exposure, Population, Rates, Ungroup, UngroupError, Warning,
+};
+use quadrat_cli::library::random_stream;
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome};
@@ -66,9 +69,25 @@ impl Asked {
         if self.expected {
             asked = asked.expected();
         }
+        let stream = random_stream(&[]);
         let found = match &self.exposure {
-            Some(exposure) => asked.rates(&self.count.0, &exposure.0).map(Found::Rates),
-            None => asked.estimate(&self.count.0).map(Found::Counts),
+            Some(Numbers(exposure)) => {
+                let of = Population {
+                    counts: exposure,
+                    stream,
+                };
+                let rates = asked.rates_of(&self.count.0, Exposure { of, bands: None });
+                rates.map(Found::Rates)
+            }
+            None => {
+                let of = Population {
+                    counts: &self.count.0,
+                    stream,
+                };
+                let mut found = Err(UngroupError::Nothing);
+                let done = asked.estimate_each(&[of], |_, one| found = one);
+                done.and(found).map(Found::Counts)
+            }
         };
         found.map_err(|error| Failure::Data(error.to_string()))
     }
