@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from . import _frames
@@ -45,6 +47,17 @@ def number(value, name):
     if numbers.ndim != 0:
         raise DataError(f"{name} must be one number, not an array of shape {numbers.shape}")
     return float(numbers)
+
+
+def whole(value, name, least=0):
+    """A whole number that is not below the least."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise DataError(f"{name} is {value!r}; it must be a whole number") from None
+    if not least <= found < 2**63:
+        raise DataError(f"{name} is {found}; it must be {least} or more")
+    return found
 
 
 def received(data, *shape):

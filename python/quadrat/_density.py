@@ -77,14 +77,25 @@ class Density:
         return cls.from_intervals(lower, upper, weights=count, **settings)
 
     def _estimate(self, asked):
-        self._told = _quadrat.density(asked)
-        self.level = asked["level"]
+        self._take(_quadrat.density(asked), asked["level"])
+        for warning in self._told.warnings:
+            warnings.warn(warning, FitWarning, stacklevel=4)
+
+    def _take(self, told, level):
+        self._told, self.level = told, level
         columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
         self.edges, self.x, self.density = (columns[n] for n in ("edges", "x", "density"))
         self.lower, self.upper = columns["lower"], columns["upper"]
         self._simultaneous = columns["simultaneous_lower"], columns["simultaneous_upper"]
-        for warning in self._told.warnings:
-            warnings.warn(warning, FitWarning, stacklevel=4)
+
+    def __reduce__(self):
+        return _restored, (self._told.to_bytes(), self.level)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __repr__(self):
         return f"<Density on {len(self.x)} cells from {self.edges[0]:.4g} to {self.edges[-1]:.4g}>"
@@ -137,6 +148,7 @@ class Density:
 
     def draws(self, n, seed=1):
         """Draws of the density in the cells, shape ``(n, cells)``."""
+        n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self.x))
 
     def to_dict(self):
@@ -148,11 +160,18 @@ class Density:
         return _frames.make(self.to_dict())
 
 
+def _restored(data, level):
+    made = Density.__new__(Density)
+    made._take(_quadrat.DensityEstimate.from_bytes(data), level)
+    return made
+
+
 def _settings(bounds, range, cells, log, level, draws, seed):
     return {"bounds": _pair(bounds, "bounds"),
             "range": None if range is None else _pair(range, "range"),
-            "cells": cells, "log": bool(log), "level": _arrays.number(level, "level"),
-            "draws": draws, "seed": seed}
+            "cells": _arrays.whole(cells, "cells"), "log": bool(log),
+            "level": _arrays.number(level, "level"),
+            "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
 
 
 def _pair(ends, name):

@@ -161,11 +161,17 @@ class Model:
             When there is no answer that can be told.
         """
         at = inducing.bind(None)[0] if isinstance(inducing, Support) else None
-        number = None if at is not None else inducing
+        number = None if at is not None else _optional(inducing, "inducing")
+        seed, starts, threads = (_arrays.whole(seed, "seed"), _optional(starts, "starts"),
+                                 _optional(threads, "threads"))
         with _progress.listener(progress) as listen:
             fitted = self._model.fit(
                 method, hyperparameters, seed, starts, threads, number, at, move_inducing, listen)
         return told(Posterior(fitted), stacklevel=3)
+
+
+def _optional(value, name):
+    return None if value is None else _arrays.whole(value, name, 1)
 
 
 def observed(support, likelihood, value, noise, aggregate, times, data, link):

@@ -91,6 +91,7 @@ class Prediction:
 
     def draws(self, n, seed=1):
         """Joint draws of all rows, shape ``(n, rows)``: one function for each draw."""
+        n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self))
 
     def covariance(self):

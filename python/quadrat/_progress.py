@@ -23,7 +23,7 @@ def listener(progress):
 
 def _bar():
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
     except ImportError:
         return None
     return _Bar(tqdm)

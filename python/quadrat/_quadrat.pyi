@@ -1,6 +1,8 @@
-from collections.abc import Buffer, Callable, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, final
+
+from typing_extensions import Buffer
 
 __version__: str
 
@@ -148,6 +150,9 @@ class Ungrouped:
 
 @final
 class DensityEstimate:
+    @staticmethod
+    def from_bytes(data: bytes) -> DensityEstimate: ...
+    def to_bytes(self) -> bytes: ...
     def columns(self) -> dict[str, bytearray]: ...
     @property
     def warnings(self) -> list[str]: ...

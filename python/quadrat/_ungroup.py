@@ -46,6 +46,7 @@ class Ungrouped:
 
     def draws(self, n):
         """Draws of all steps, shape ``(n, steps)``."""
+        n = _arrays.whole(n, "n")
         return _arrays.received(self._told.draws(n), n, len(self))
 
     def quantile(self, share):
@@ -138,7 +139,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
         "exposure": _arrays.optional(exposure, "exposure", bands, rows),
         "edges": _arrays.optional(edges, "edges"),
         "log": bool(log), "expected": bool(expected), "level": _arrays.number(level, "level"),
-        "draws": draws, "seed": seed, **optional,
+        "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
     })
     for warning in told.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)

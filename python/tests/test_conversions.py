@@ -133,6 +133,10 @@ def test_models_and_fits_name_what_is_wrong():
         qd.Model("se(x)").observe(qd.point(y=[0.0, 1, 2]), value=[1.0, 2, 3]).fit()
     with pytest.raises(qd.DataError, match="method is \"exat\""):
         qd.Model("se(x)").observe(qd.point(x=[0.0, 1, 2]), value=[1.0, 2, 3]).fit(method="exat")
+    with pytest.raises(qd.DataError, match="seed is -1"):
+        qd.Model("se(x)").fit(seed=-1)
+    with pytest.raises(qd.DataError, match="starts is 1.5; it must be a whole number"):
+        qd.Model("se(x)").fit(starts=1.5)
     with pytest.raises(TypeError, match="support is list"):
         qd.Model("se(x)").observe([1, 2], value=[1.0, 2])
 

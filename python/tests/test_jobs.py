@@ -1,6 +1,7 @@
 """Jobs in one line: the numbers of the program, and what they promise."""
 
 import csv
+import pickle
 import subprocess
 
 import numpy as np
@@ -63,6 +64,9 @@ def test_densities():
     counts, _ = np.histogram(x, edges)
     binned = qd.Density.from_bins(edges[:-1], edges[1:], counts, bounds=(0, None))
     assert abs(binned.mean().value - d.mean().value) < 0.2
+    again = pickle.loads(pickle.dumps(d))
+    np.testing.assert_array_equal(again.density, d.density)
+    assert again.level == 0.9 and again.quantile(0.5) == middle
     with pytest.raises(qd.DataError, match="bounds must be a pair"):
         qd.Density(x, bounds=3)
     with pytest.raises(qd.DataError, match="x has the shape"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import quadrat as qd
+from quadrat import _quadrat
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,37 @@ def test_kernels_add_and_multiply():
     assert str(se * linear + se) == "se(t) * linear(t) + se(t)"
     assert "2 *" not in str("constant" + se)
     assert qd.Model(se + linear).kernel == "se(t) + linear(t)"
+
+
+def test_a_panic_is_an_exception():
+    # A call that the package never makes: two edges for three boxes.
+    with pytest.raises(qd.InternalError, match="a bug of quadrat: index out of bounds"):
+        _quadrat.Support.boxes(["x"], [np.zeros(3)], [np.ones(2)], "sum")
+    assert len(_quadrat.Support.boxes(["x"], [np.zeros(2)], [np.ones(2)], "sum")) == 2
+
+
+def test_more_draws_than_there_is_memory_are_refused(post):
+    with pytest.raises(qd.DataError, match="too many to hold"):
+        post.predict(AT).draws(2**60)
+
+
+def test_memory_does_not_grow():
+    def held():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    if not os.path.exists("/proc/self/statm"):
+        pytest.skip("this system does not tell how much memory is held")
+    x = np.linspace(0, 3, 6)
+    before = None
+    for at in range(400):
+        post = qd.Model("se(x)").observe(qd.point(x=x), value=np.cos(x), noise=0.01).fit(
+            hyperparameters="map", starts=1)
+        pickle.loads(pickle.dumps(post)).predict(AT).draws(5)
+        if at == 100:
+            before = held()
+    # Three hundred fits; one that leaked would leave some kilobytes each.
+    assert held() - before < 2**20
 
 
 def test_importing_is_quick_and_lazy():

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict};
-use quadrat::density::{Answer, Density, Estimate, Warning};
+use pyo3::types::{PyByteArray, PyBytes, PyDict};
+use quadrat::density::{Answer, AnyEstimate, Density, Estimate, Saved, Warning};
 
 use crate::buffers::{Numbers, bytes};
-use crate::errors::{Failure, Outcome};
+use crate::errors::{Failure, Outcome, few_enough};
 use crate::ungroup::Told;
 use crate::work;
 
@@ -81,6 +81,25 @@ impl DensityEstimate {
 
 #[pymethods]
 impl DensityEstimate {
+    /// What [`Self::to_bytes`] wrote, again.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let data = data.to_vec();
+        let found = work::run(py, move || match Saved::from_bytes(&data)?.estimate(0)? {
+            AnyEstimate::Line(found) => Ok(*found),
+            _ => Err(Failure::Data("this density is of two columns".to_owned())),
+        })?;
+        Ok(Self {
+            found: Arc::new(found),
+        })
+    }
+
+    /// What [`Self::from_bytes`] reads.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let saved = Saved::default().with("density", self.found.as_ref());
+        PyBytes::new(py, &saved.to_bytes())
+    }
+
     /// Edges, places, density and bands, column by column.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = &self.found;
@@ -155,6 +174,7 @@ impl DensityEstimate {
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let found = Arc::clone(&self.found);
         let drawn = work::run(py, move || {
+            few_enough(count, found.density().len())?;
             let drawn = found.draws(count, seed);
             let columns = (0..drawn.ncols()).map(|draw| drawn.col_as_slice(draw).to_vec());
             Ok(columns.flatten().collect::<Vec<f64>>())

@@ -71,6 +71,17 @@ impl Failure {
     }
 }
 
+/// Refuses more draws than anyone has the memory for.
+pub fn few_enough(draws: usize, rows: usize) -> Outcome<()> {
+    const MOST: usize = 1 << 31;
+    match draws.checked_mul(rows.max(1)) {
+        Some(numbers) if numbers <= MOST => Ok(()),
+        _ => Err(Failure::Data(format!(
+            "{draws} draws of {rows} rows are too many to hold; take fewer, or rows in parts"
+        ))),
+    }
+}
+
 fn stopped() -> PyErr {
     PyKeyboardInterrupt::new_err("the fit was stopped before there was an answer")
 }

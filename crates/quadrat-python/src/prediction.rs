@@ -9,7 +9,7 @@ use quadrat::support::Functionals;
 use quadrat_cli::library::finer_than_rows;
 
 use crate::buffers::{Numbers, bytes};
-use crate::errors::{Failure, Outcome};
+use crate::errors::{Failure, Outcome, few_enough};
 use crate::work;
 
 /// What is asked of a posterior.
@@ -179,6 +179,7 @@ impl Prediction {
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let (fitted, asked) = (Arc::clone(&self.fitted), Arc::clone(&self.asked));
         let drawn = work::run(py, move || {
+            few_enough(count, asked.at.len())?;
             let drawn = match asked.scale {
                 Scale::Latent => fitted.sample(&asked.at, count, seed)?,
                 Scale::Response => fitted.sample_responses(&asked.at, count, seed)?,

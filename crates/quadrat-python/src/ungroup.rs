@@ -10,7 +10,7 @@ use quadrat::ungroup::{
 use quadrat_cli::library::random_stream;
 
 use crate::buffers::{Numbers, bytes};
-use crate::errors::{Failure, Outcome};
+use crate::errors::{Failure, Outcome, few_enough};
 use crate::work;
 
 /// Counts or rates in steps.
@@ -22,6 +22,15 @@ pub struct Ungrouped {
 enum Found {
     Counts(Estimate),
     Rates(Rates),
+}
+
+impl Found {
+    fn edges(&self) -> &[(f64, f64)] {
+        match self {
+            Self::Counts(found) => found.edges(),
+            Self::Rates(found) => found.edges(),
+        }
+    }
 }
 
 /// What is asked, with columns of its own.
@@ -113,10 +122,7 @@ fn told(answer: Answer) -> Told {
 impl Ungrouped {
     /// Edges of the steps, and what is told of each, column by column.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let edges = match self.found.as_ref() {
-            Found::Counts(found) => found.edges(),
-            Found::Rates(found) => found.edges(),
-        };
+        let edges = self.found.edges();
         let columns = match self.found.as_ref() {
             Found::Counts(f) => [f.mean(), f.sd(), f.lower(), f.median(), f.upper()],
             Found::Rates(f) => [f.mean(), f.sd(), f.lower(), f.median(), f.upper()],
@@ -147,6 +153,7 @@ impl Ungrouped {
     fn draws<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyByteArray>> {
         let found = Arc::clone(&self.found);
         let drawn = work::run(py, move || {
+            few_enough(count, found.edges().len())?;
             let drawn = match found.as_ref() {
                 Found::Counts(found) => found.draws(count),
                 Found::Rates(found) => found.draws(count),
