@@ -23,7 +23,7 @@ def listener(progress):
 
 def _bar():
     try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+        from tqdm.auto import tqdm
     except ImportError:
         return None
     return _Bar(tqdm)
