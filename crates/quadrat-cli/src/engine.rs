@@ -26,7 +26,7 @@ use quadrat::model::{
     Setting as LibrarySetting,
 };
 use quadrat::parameter::PriorDensity;
-use quadrat::progress::{Keeper as _, Progress};
+use quadrat::progress::{Keeper, Progress};
 
 use crate::checkpoint::Checkpoint;
 use crate::codes::{self, Codes};
@@ -59,6 +59,18 @@ pub struct Running {
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
     /// Keeps where a long fit stands, and may stop it.
     pub keeper: Option<Arc<Checkpoint>>,
+    /// May stop a long fit of which nothing is kept.
+    pub stopper: Option<Arc<dyn Keeper + Send + Sync>>,
+}
+
+/// A fit whose search met no stopping rule: nothing it found is told.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"
+)]
+pub struct NotConverged {
+    /// What it says of itself.
+    reason: String,
 }
 
 /// Inputs and outputs of a kernel expression; the error is a byte offset into it and the message.
@@ -321,6 +333,8 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     }
     if let Some(keeper) = &running.keeper {
         options = options.with_keeper(Arc::clone(keeper) as _);
+    } else if let Some(stopper) = &running.stopper {
+        options = options.with_keeper(Arc::clone(stopper));
     }
     // What a fit kept that failed is nothing to go on from.
     let forget = || running.keeper.iter().for_each(|keeper| keeper.forget());
@@ -345,13 +359,14 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
         posterior.set_note(NON_NEGATIVE, asked.word());
     }
     // A fit that is over was not stopped: the keeper hears of it by being asked.
-    let is_stopped = || running.keeper.as_ref().is_some_and(|k| k.is_stopped());
+    let is_stopped = || {
+        let kept = running.keeper.as_ref().is_some_and(|k| k.is_stopped());
+        kept || running.stopper.as_ref().is_some_and(|s| s.is_stopped())
+    };
     if !posterior.summary().converged && !is_stopped() {
         forget();
         let reason = posterior.summary().warnings.join("; ");
-        anyhow::bail!(
-            "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"
-        );
+        return Err(NotConverged { reason }.into());
     }
     Ok(posterior)
 }

@@ -1,6 +1,6 @@
-//! The program `quadrat`: study files in, tables and reports out. It is a library so that its
-//! readers of files can be called from outside with any bytes (feature `fuzz`); the program is
-//! [`main`].
+//! The program `quadrat`: study files in, tables and reports out. The program is [`main`]; other
+//! programs run studies through [`library`], and call its readers of files with any bytes (feature
+//! `fuzz`).
 //!
 //! A study goes through four stages: TOML -> checked study (`study`) -> tables read and everything
 //! compared (`resolve`) -> library objects and answers (`engine`, `outcome`) -> files (`output`).
@@ -30,6 +30,7 @@ mod grid;
 mod guard;
 mod instrument;
 mod keys;
+pub mod library;
 mod limits;
 mod numbers;
 mod outcome;

@@ -120,7 +120,7 @@ pub fn row(places: &Places, answer: &Answer, row: usize) -> Vec<Cell> {
 }
 
 /// The header of a file, where draws stand too.
-fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
+pub fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
     let mut header = header(places, chances(answer));
     let simple = answer.simple.iter();
     header.extend(simple.map(|(simple, _)| simple.name().to_owned()));
@@ -129,7 +129,7 @@ fn whole_header(places: &Places, answer: &Answer) -> Vec<String> {
 }
 
 /// A row of a file, in the order of its header.
-fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
+pub fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
     let mut cells = row(places, answer, at);
     let simple = answer.simple.iter();
     cells.extend(simple.map(|(_, means)| match means[at].is_nan() {

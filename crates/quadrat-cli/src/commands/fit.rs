@@ -8,12 +8,10 @@ use super::run::{Besides, only_functions};
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::Fit;
 use crate::diagnostic::Paint;
+use crate::library::resolved;
 use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
-use crate::overlap::once;
 use crate::progress::Bar;
-use crate::redundant::distinct;
-use crate::resolve::resolve;
 use crate::study::AnyStudy;
 use crate::{engine, fit_json, study, terminal};
 
@@ -29,7 +27,7 @@ pub fn run(args: &Fit) -> Result<()> {
         }
         AnyStudy::Function(study) => *study,
     };
-    let resolved = once(distinct(resolve(study)?)?)?;
+    let resolved = resolved(study)?;
     spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
     writable(std::slice::from_ref(&args.output))?;
     let bar = Bar::new(args.saying.quiet);

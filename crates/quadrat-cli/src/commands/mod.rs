@@ -40,6 +40,7 @@ pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
     Ok(Running {
         progress: Some(Arc::clone(bar) as _),
         keeper: None,
+        stopper: None,
     })
 }
 

@@ -11,12 +11,10 @@ use crate::beside;
 use crate::check;
 use crate::demo::Example;
 use crate::diagnostic::{Paint, Problem, Problems};
+use crate::library::resolved;
 use crate::outcome::Outcome;
 use crate::output::{Lock, Staged, stop_gently, writable};
-use crate::overlap::once;
 use crate::progress::Bar;
-use crate::redundant::distinct;
-use crate::resolve::resolve;
 use crate::simple::{self, Simple};
 use crate::study::AnyStudy;
 use crate::{fit_json, prediction_csv, report, study, terminal};
@@ -74,7 +72,7 @@ pub fn go(
     if let Some(simple) = &besides.baseline {
         study.baseline.clone_from(simple);
     }
-    let resolved = once(distinct(resolve(study)?)?)?;
+    let resolved = resolved(study)?;
     let mut outputs: Vec<PathBuf> = Vec::new();
     for asked in &resolved.predictions {
         outputs.push(folder.join(format!("{}.csv", asked.name)));

@@ -112,6 +112,15 @@ pub enum AnyStudy {
 }
 
 impl AnyStudy {
+    /// With paths that are relative to a folder.
+    fn within(mut self, folder: &Path) -> Self {
+        match &mut self {
+            Self::Function(study) => study.folder = folder.to_owned(),
+            Self::Density(study) => study.folder = folder.to_owned(),
+        }
+        self
+    }
+
     /// That of a function.
     ///
     /// # Errors
@@ -139,13 +148,14 @@ pub fn open_any(path: &Path, shown: &Path) -> Result<AnyStudy, Problems> {
             "give the path of a study file",
         )
     })?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let mut study = any_of_bytes(shown, bytes)?;
-    match &mut study {
-        AnyStudy::Function(study) => study.folder = folder,
-        AnyStudy::Density(study) => study.folder = folder,
-    }
-    Ok(study)
+    let study = any_of_bytes(shown, bytes)?;
+    Ok(study.within(path.parent().unwrap_or(Path::new(""))))
+}
+
+/// Checks the text of a study whose paths are relative to a folder; people see it under the name
+/// `shown`.
+pub fn any_in(folder: &Path, shown: &Path, text: &str) -> Result<AnyStudy, Problems> {
+    Ok(any_of_text(shown, text)?.within(folder))
 }
 
 /// Checks the bytes of the study of a function, with or without byte order mark.

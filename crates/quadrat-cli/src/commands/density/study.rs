@@ -85,6 +85,41 @@ pub fn go(
     told(study, answers.as_ref(), (saying, &json), &written)
 }
 
+/// What the study of a density gives.
+pub struct Computed {
+    /// The text of `fit.json`.
+    pub json: String,
+    /// Names of tables and their texts as CSV, that of the density first.
+    pub tables: Vec<(String, String)>,
+    /// Everything people should know.
+    pub warnings: Vec<String>,
+    /// The bytes of the model file.
+    pub model: Vec<u8>,
+}
+
+/// Estimates the density of a study and answers its predictions, in memory.
+pub fn compute(study: &DensityStudy) -> Result<Computed> {
+    let begun = Instant::now();
+    let rows = read(study)?;
+    no_column_twice(&study.args, &rows).map_err(|p| keyed(study, p))?;
+    let (asked, noticed) = asked_of(study, &rows)?;
+    let answers = estimated(study, &rows)?;
+    let csv = answers.csv().map_err(|p| keyed(study, p))?;
+    let predicted = predicted(study, &rows, answers.as_ref(), &asked)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let warnings: Vec<String> = answers.warnings().iter().map(|w| words(w)).collect();
+    let tables = predicted.tables.into_iter().map(|p| (p.name, p.csv));
+    Ok(Computed {
+        json: pretty(&fit_json(study, answers.as_ref(), seconds)?)?,
+        tables: [("density".to_owned(), csv)]
+            .into_iter()
+            .chain(tables)
+            .collect(),
+        model: super::model::to_bytes(answers.as_ref(), named(study, &rows), &warnings),
+        warnings: [warnings, noticed, predicted.warnings].concat(),
+    })
+}
+
 /// Estimates the density of a study and saves its model.
 pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) -> Result<()> {
     let outputs = [output.to_owned()];

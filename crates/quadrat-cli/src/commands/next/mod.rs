@@ -22,14 +22,12 @@ use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::{self, Posterior};
 use crate::functionals::functionals;
 use crate::geographic::Geographic;
+use crate::library::resolved;
 use crate::numbers::{count, human};
 use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
-use crate::overlap::once;
 use crate::places::Places;
 use crate::progress::Bar;
-use crate::redundant::distinct;
-use crate::resolve::resolve;
 use crate::study;
 use crate::terminal::warn;
 
@@ -123,7 +121,7 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     };
     let how = running(&saying, &bar)?;
     let (posterior, listed, geographic) = if is_study {
-        let resolved = once(distinct(resolve(study::open(&args.study, &args.study)?)?)?)?;
+        let resolved = resolved(study::open(&args.study, &args.study)?)?;
         spare_inputs(&resolved, &args.study, outputs)?;
         kinds::Tables::read(&resolved).check(&args.cost)?;
         let geographic = resolved.geographic.clone();

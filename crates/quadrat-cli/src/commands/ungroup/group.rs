@@ -1,5 +1,7 @@
 //! One population's bands.
 
+use crate::library::random_stream;
+
 /// One population.
 #[derive(Debug, Clone)]
 pub struct Group {
@@ -23,10 +25,6 @@ impl Group {
 
     /// The stream of its random numbers: it depends on nothing but its name.
     pub fn stream(&self) -> u64 {
-        // Fowler, Noll and Vo's hash, 64 bits, 1a.
-        let bytes = self.name.iter().flat_map(|cell| cell.bytes().chain([0]));
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        random_stream(&self.name)
     }
 }

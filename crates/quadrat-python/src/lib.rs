@@ -1,0 +1,58 @@
+//! The Python package `quadrat`: bindings of the library.
+//!
+//! A binding converts, calls the library without the lock of the interpreter, and maps the error;
+//! there is no mathematics here. What users call is in `python/quadrat`, in Python, which prepares
+//! arrays and names arguments in messages.
+//!
+//! | file | what is bound |
+//! |---|---|
+//! | `buffers` | columns of numbers in and out, through the buffer protocol |
+//! | `errors` | errors of the library as exceptions of `quadrat._errors` |
+//! | `work` | long work: threads, signals, progress |
+//! | `support`, `likelihood`, `model`, `posterior`, `prediction` | the library |
+//! | `study` | study files, by the library of the program |
+//! | `ungroup`, `density` | the jobs that are one call |
+
+mod buffers;
+mod density;
+mod errors;
+mod likelihood;
+mod model;
+mod posterior;
+mod prediction;
+mod study;
+mod support;
+mod ungroup;
+mod work;
+
+use pyo3::prelude::*;
+
+/// Bindings of the library, for the package `quadrat` alone.
+#[pymodule(gil_used = false)]
+mod _quadrat {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::density::{DensityEstimate, density};
+    #[pymodule_export]
+    use crate::likelihood::Likelihood;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::posterior::Posterior;
+    #[pymodule_export]
+    use crate::prediction::Prediction;
+    #[pymodule_export]
+    use crate::study::{run_file, run_text};
+    #[pymodule_export]
+    use crate::support::Support;
+    #[pymodule_export]
+    use crate::ungroup::{Ungrouped, ungroup};
+    #[pymodule_export]
+    use crate::work::set_threads;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

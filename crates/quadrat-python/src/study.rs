@@ -1,0 +1,83 @@
+//! Study files, by the library of the program.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use quadrat_cli::library::{Column, Found, Hooks, Source, Table, run};
+
+use crate::buffers::bytes;
+use crate::errors::Failure;
+use crate::posterior::Posterior;
+use crate::work::{self, Control};
+
+/// Runs a study in a file.
+#[pyfunction]
+#[pyo3(signature = (path, progress=None))]
+pub fn run_file<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    watched(py, progress.as_ref(), move |hooks| {
+        run(Source::File(&path), hooks)
+    })
+}
+
+/// Runs a study in a text, whose paths are relative to a folder.
+#[pyfunction]
+#[pyo3(signature = (text, folder, progress=None))]
+pub fn run_text<'py>(
+    py: Python<'py>,
+    text: String,
+    folder: PathBuf,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    watched(py, progress.as_ref(), move |hooks| {
+        run(Source::Text(&text, &folder), hooks)
+    })
+}
+
+fn watched<'py>(
+    py: Python<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+    work: impl FnOnce(&Hooks) -> Result<Found, quadrat_cli::library::Refused> + Send + 'static,
+) -> PyResult<Bound<'py, PyDict>> {
+    let control = Arc::new(Control::default());
+    let hooks = Hooks {
+        progress: Some(Arc::clone(&control) as _),
+        stopper: Some(Arc::clone(&control) as _),
+    };
+    let found = work::watched(py, &control, progress, move || {
+        work(&hooks).map_err(Failure::from)
+    })?;
+    let told = PyDict::new(py);
+    told.set_item("title", &found.title)?;
+    told.set_item("json", &found.json)?;
+    told.set_item("warnings", &found.warnings)?;
+    let tables = found.tables.iter().map(|table| columns(py, table));
+    told.set_item(
+        "tables",
+        PyList::new(py, tables.collect::<PyResult<Vec<_>>>()?)?,
+    )?;
+    told.set_item("maps", &found.maps)?;
+    told.set_item("model", PyBytes::new(py, &found.model))?;
+    let stopped = control.was_stopped();
+    let posterior = found.posterior;
+    let posterior = posterior.map(|posterior| Posterior::new(posterior, stopped));
+    told.set_item("posterior", posterior)?;
+    Ok(told)
+}
+
+/// The name of a table, and its columns: bytes of numbers, or lists of texts.
+fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<(String, Bound<'py, PyList>)> {
+    let all = PyList::empty(py);
+    for (name, column) in &table.columns {
+        match column {
+            Column::Numbers(numbers) => all.append((name, bytes(py, numbers)?))?,
+            Column::Texts(texts) => all.append((name, texts))?,
+        }
+    }
+    Ok((table.name.clone(), all))
+}

@@ -1,0 +1,166 @@
+//! Supports: where observations and predictions look.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use quadrat::support::{Aggregate, Columns, Functional, Functionals, Polygon, Region, Ring, Side};
+
+use crate::buffers::{Numbers, bytes, columns};
+use crate::errors::{Failure, Outcome};
+use crate::work;
+
+/// Rows of linear functionals over named inputs.
+#[pyclass(frozen, module = "quadrat._quadrat")]
+pub struct Support {
+    pub functionals: Functionals,
+}
+
+/// A region of one row: parts of rings of vertices.
+type Parts = Vec<Vec<Ring>>;
+
+#[pymethods]
+impl Support {
+    /// Values at points.
+    #[staticmethod]
+    fn points(py: Python<'_>, dims: Vec<String>, at: Vec<Numbers>) -> PyResult<Self> {
+        let lower = columns(at);
+        made(py, move || {
+            let columns = Columns {
+                lower,
+                ..Columns::default()
+            };
+            Ok(Functionals::from_columns(dims, columns)?)
+        })
+    }
+
+    /// Integrals (`sum`) or averages (`mean`) over boxes; an input without other edges is a point.
+    #[staticmethod]
+    fn boxes(
+        py: Python<'_>,
+        dims: Vec<String>,
+        first: Vec<Numbers>,
+        second: Vec<Option<Numbers>>,
+        aggregate: &str,
+    ) -> PyResult<Self> {
+        let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
+        let (first, second) = (columns(first), sides(second));
+        made(py, move || {
+            let mut set = Functionals::new(dims);
+            for row in 0..first.first().map_or(0, Vec::len) {
+                let ends = first.iter().zip(&second);
+                let sides = ends.map(|(a, b)| side(a[row], b.as_ref().map(|b| b[row])));
+                set.push(&Functional::Box {
+                    sides: sides.collect(),
+                    aggregate,
+                })?;
+            }
+            Ok(set)
+        })
+    }
+
+    /// Weighted points; row `i` has those from `offsets[i]` to `offsets[i + 1]`.
+    #[staticmethod]
+    fn bags(
+        py: Python<'_>,
+        dims: Vec<String>,
+        at: Vec<Numbers>,
+        weight: Numbers,
+        offsets: Vec<usize>,
+        aggregate: &str,
+    ) -> PyResult<Self> {
+        let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
+        let (lower, Numbers(mut weight)) = (columns(at), weight);
+        made(py, move || {
+            if aggregate == Aggregate::Mean {
+                for ends in offsets.windows(2) {
+                    // Offsets that do not fit are refused below.
+                    let own = weight.get_mut(ends[0]..ends[1]).unwrap_or_default();
+                    let total: f64 = own.iter().sum();
+                    own.iter_mut().for_each(|w| *w /= total);
+                }
+            }
+            let columns = Columns {
+                lower,
+                weight,
+                offsets,
+                ..Columns::default()
+            };
+            Ok(Functionals::from_columns(dims, columns)?)
+        })
+    }
+
+    /// Integrals or averages over regions in the first two inputs, and sides along the others.
+    #[staticmethod]
+    fn regions(
+        py: Python<'_>,
+        dims: Vec<String>,
+        regions: Vec<Parts>,
+        first: Vec<Numbers>,
+        second: Vec<Option<Numbers>>,
+        aggregate: &str,
+    ) -> PyResult<Self> {
+        let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
+        let (first, second) = (columns(first), sides(second));
+        made(py, move || {
+            let mut set = Functionals::new(dims);
+            for (row, parts) in regions.into_iter().enumerate() {
+                let polygon = Polygon::new(parts)
+                    .map_err(|error| Failure::Data(format!("region {row}: {error}")))?;
+                let ends = first.iter().zip(&second);
+                let further = ends.map(|(a, b)| Some(side(a[row], b.as_ref().map(|b| b[row]))));
+                let sides: Vec<Option<Side>> = [None, None].into_iter().chain(further).collect();
+                set.push_product(Arc::new(Region::from(polygon)), &sides, aggregate)?;
+            }
+            Ok(set)
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.functionals.len()
+    }
+
+    /// The names of the inputs.
+    #[getter]
+    fn dims(&self) -> Vec<String> {
+        self.functionals.dims().to_vec()
+    }
+
+    /// Lengths, areas, volumes or total weights of sums; one for averages and points.
+    #[getter]
+    fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyByteArray>> {
+        let rows = 0..self.functionals.len();
+        let sizes: Vec<f64> = rows.map(|row| self.functionals.size(row)).collect();
+        bytes(py, &sizes)
+    }
+}
+
+fn made(
+    py: Python<'_>,
+    work: impl FnOnce() -> Outcome<Functionals> + Send + 'static,
+) -> PyResult<Support> {
+    let functionals = work::run(py, work)?;
+    Ok(Support { functionals })
+}
+
+fn sides(second: Vec<Option<Numbers>>) -> Vec<Option<Vec<f64>>> {
+    let all = second.into_iter();
+    all.map(|column| column.map(|Numbers(column)| column))
+        .collect()
+}
+
+fn side(first: f64, second: Option<f64>) -> Side {
+    match second {
+        Some(second) => Side::Interval(first, second),
+        None => Side::Point(first),
+    }
+}
+
+fn aggregate_of(word: &str) -> Outcome<Aggregate> {
+    match word {
+        "sum" => Ok(Aggregate::Sum),
+        "mean" => Ok(Aggregate::Mean),
+        other => Err(Failure::Data(format!(
+            "aggregate is \"{other}\"; it must be \"sum\" or \"mean\""
+        ))),
+    }
+}

@@ -1,0 +1,219 @@
+//! Long work: on threads of our own, without the lock of the interpreter, while signals are looked
+//! after ten times a second.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use quadrat::progress::{Event, Keeper, Progress};
+use rayon::ThreadPool;
+
+use crate::errors::{Outcome, exception};
+
+/// Time between two looks at signals.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// The threads of this process: a child after a fork has none of its parent's.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// What unwinds a fit that was given up.
+struct GivenUp;
+
+/// What Python asks of work that runs, and hears of it.
+#[derive(Default)]
+pub struct Control {
+    /// Asked to stop.
+    is_stopped: AtomicBool,
+    /// Whether the search is one that stops between two steps, with the best so far.
+    is_gentle: AtomicBool,
+    latest: Mutex<Option<Event>>,
+}
+
+impl Control {
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the work was asked to stop.
+    pub fn was_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
+    }
+
+    fn can_stop_gently(&self) -> bool {
+        self.is_gentle.load(Ordering::SeqCst)
+    }
+
+    fn take(&self) -> Option<Event> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.take()
+    }
+}
+
+impl Progress for Control {
+    fn report(&self, event: Event) {
+        if self.was_stopped() && !self.can_stop_gently() {
+            // Nobody waits for the answer any more.
+            resume_unwind(Box::new(GivenUp));
+        }
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(event);
+    }
+}
+
+impl Keeper for Control {
+    fn begun(&self) -> Option<Vec<u8>> {
+        self.is_gentle.store(true, Ordering::SeqCst);
+        None
+    }
+
+    fn keep(&self, _state: &dyn Fn() -> Vec<u8>) {
+        self.is_gentle.store(true, Ordering::SeqCst);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.was_stopped()
+    }
+}
+
+/// Sets how many threads work is done on, from the next on; `None`: one for each processor.
+#[pyfunction]
+#[pyo3(signature = (threads=None))]
+pub fn set_threads(py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
+    let made = pool_of(threads.unwrap_or(0)).map_err(|e| exception(py, "FitError", &e))?;
+    let own = (std::process::id(), Arc::new(made));
+    *POOL.lock().unwrap_or_else(PoisonError::into_inner) = Some(own);
+    Ok(())
+}
+
+fn pool_of(threads: usize) -> Result<ThreadPool, String> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    builder
+        .thread_name(|i| format!("quadrat-{i}"))
+        .build()
+        .map_err(|error| format!("cannot start threads: {error}"))
+}
+
+/// The threads of this process, started when they are first needed.
+fn pool() -> Result<Arc<ThreadPool>, String> {
+    // A fork may have caught another thread here, who is not there to let go.
+    let Ok(mut known) = POOL.try_lock() else {
+        return pool_of(0).map(Arc::new);
+    };
+    let process = std::process::id();
+    if let Some((own, pool)) = known.as_ref()
+        && *own == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let made = Arc::new(pool_of(0)?);
+    if let Some((_, parents)) = known.replace((process, Arc::clone(&made))) {
+        // Its threads are the parent's: nobody here could wait for their end.
+        std::mem::forget(parents);
+    }
+    Ok(made)
+}
+
+/// Does work that nobody watches.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> PyResult<T> {
+    watched(py, &Arc::default(), None, work)
+}
+
+/// Does work, and looks after signals and progress meanwhile.
+///
+/// On Ctrl-C a search that can stops after its step, and what it found is the answer
+/// ([`Control::was_stopped`]); other work is given up, and a second Ctrl-C gives up any.
+///
+/// # Errors
+/// What the work or a signal's handler raises; a panic as `InternalError`.
+pub fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    control: &Arc<Control>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> PyResult<T> {
+    let (sender, receiver) = sync_channel(1);
+    let pool = pool().map_err(|e| exception(py, "FitError", &e))?;
+    pool.spawn(move || {
+        let done = catch_unwind(AssertUnwindSafe(work));
+        // Nobody may wait for it.
+        drop(sender.send(done));
+    });
+    let receiver = Mutex::new(receiver);
+    loop {
+        match py.detach(|| wait(&receiver)) {
+            Ok(Ok(outcome)) => return outcome.map_err(|failure| failure.raise(py)),
+            Ok(Err(panic)) => return Err(panicked(py, panic.as_ref())),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(exception(
+                    py,
+                    "InternalError",
+                    "a thread ended without an answer",
+                ));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(signal) = look_after(py, control, progress) {
+            control.stop();
+            return Err(signal);
+        }
+    }
+}
+
+fn wait<T>(receiver: &Mutex<Receiver<T>>) -> Result<T, RecvTimeoutError> {
+    let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+    receiver.recv_timeout(EVERY)
+}
+
+/// Runs handlers of signals and tells of progress.
+fn look_after(
+    py: Python<'_>,
+    control: &Control,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    if let Err(signal) = py.check_signals() {
+        let is_first = !control.was_stopped();
+        let is_interrupt = signal.is_instance_of::<PyKeyboardInterrupt>(py);
+        if !(is_first && is_interrupt && control.can_stop_gently()) {
+            return Err(signal);
+        }
+        control.stop();
+    }
+    if let (Some(callback), Some(event)) = (progress, control.take()) {
+        callback.call1(told(event))?;
+    }
+    Ok(())
+}
+
+/// The stage, what is done, of how many if that is known, and the best objective so far.
+fn told(event: Event) -> (&'static str, usize, Option<usize>, Option<f64>) {
+    match event {
+        Event::Start { done, total, best } => ("optimising", done, Some(total), Some(best)),
+        Event::Node { done, total } => ("integrating", done, Some(total), None),
+        Event::Step {
+            done, best, left, ..
+        } => {
+            let total = left.map(|left| done + left.ceil() as usize);
+            ("stepping", done, total, Some(best))
+        }
+        Event::Draw { done, total } => ("sampling", done, Some(total), None),
+        _ => ("working", 0, None, None),
+    }
+}
+
+fn panicked(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    let text = text.unwrap_or_else(|| "the cause is not known".to_owned());
+    exception(
+        py,
+        "InternalError",
+        &format!("this is a bug of quadrat: {text}"),
+    )
+}

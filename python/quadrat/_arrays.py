@@ -1,0 +1,116 @@
+"""Columns of numbers: whatever users have becomes an array of doubles, or an error by name."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _frames
+from ._errors import DataError
+
+
+def column(value, name, data=None, rows=None):
+    """One number for each row, as a contiguous array of doubles.
+
+    Parameters
+    ----------
+    value : array_like or str
+        Numbers, one number for all rows, or the name of a column of `data`.
+    name : str
+        What the argument is called, for messages.
+    data : data frame, optional
+        Where names are looked up.
+    rows : int, optional
+        How many there must be.
+    """
+    if isinstance(value, str):
+        value = _frames.take(data, value, name)
+    numbers = _doubles(value, name)
+    if numbers.ndim == 0 and rows is not None:
+        return np.full(rows, numbers[()])
+    if numbers.ndim != 1:
+        raise DataError(f"{name} has the shape {numbers.shape}; give one number for each row")
+    if rows is not None and len(numbers) != rows:
+        raise DataError(f"{name} has {_count(len(numbers))}, and the supports have {rows}")
+    return np.ascontiguousarray(numbers)
+
+
+def optional(value, name, data=None, rows=None):
+    """The same, or `None` where nothing is given."""
+    return None if value is None else column(value, name, data, rows)
+
+
+def number(value, name):
+    """One number."""
+    numbers = _doubles(value, name)
+    if numbers.ndim != 0:
+        raise DataError(f"{name} must be one number, not an array of shape {numbers.shape}")
+    return float(numbers)
+
+
+def whole(value, name, least=0):
+    """A whole number that is not below the least."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise DataError(f"{name} is {value!r}; it must be a whole number") from None
+    if not least <= found < 2**63:
+        raise DataError(f"{name} is {found}; it must be {least} or more")
+    return found
+
+
+def received(data, *shape):
+    """An array of the doubles that a binding hands out."""
+    numbers = np.frombuffer(data, dtype=np.float64)
+    return numbers.reshape(shape) if shape else numbers
+
+
+def _count(rows):
+    return "1 row" if rows == 1 else f"{rows} rows"
+
+
+def _doubles(value, name):
+    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+        raise _missing(name, np.ma.getmaskarray(value))
+    if hasattr(value, "to_numpy") and not isinstance(value, np.ndarray):
+        value = _plain(value, name)
+    try:
+        found = np.asarray(value)
+    except ValueError as error:
+        raise DataError(f"{name} is no column of numbers: {error}") from None
+    if found.dtype.kind in "fiub":
+        return found.astype(np.float64)
+    if found.dtype.kind in "mM":
+        raise DataError(f"{name} holds dates or times; give numbers, such as days since a start")
+    if found.dtype.kind == "O":
+        empty = np.array([x is None for x in found.ravel()], dtype=bool)
+        if empty.any():
+            raise _missing(name, empty)
+    try:
+        if found.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        return found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must be numbers, not {found.dtype}: {error}") from None
+
+
+def _plain(value, name):
+    """A column of a frame, where a missing value is told and not made a number of."""
+    empty = None
+    for ask in ("isna", "is_null"):
+        if hasattr(value, ask):
+            empty = np.asarray(getattr(value, ask)())
+            break
+    if empty is not None and empty.dtype == bool and empty.any():
+        raise _missing(name, empty)
+    return value.to_numpy()
+
+
+def _missing(name, empty):
+    rows = np.flatnonzero(np.ravel(empty))
+    message = f"{name} is missing in {_count(len(rows))}, first in row {rows[0]}"
+    remedy = "leave these rows out"
+    raise DataError(f"{message}; {remedy}", [
+        {"message": message, "row": int(row), "remedies": [remedy]} for row in rows[:20]
+    ])

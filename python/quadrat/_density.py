@@ -1,0 +1,183 @@
+"""Densities with bands, from values, counts in bins, and intervals."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from . import _arrays, _frames, _quadrat
+from ._errors import DataError, FitWarning
+from ._ungroup import Answer
+
+
+class Density:
+    """A density with its band.
+
+    Parameters
+    ----------
+    x : array_like or str
+        Values.
+    bounds : pair of float or None, optional
+        Beyond which no value can lie: ``(0, None)`` for amounts.
+    weights : array_like or str, optional
+        How many like each row were seen.
+    range : pair of float, optional
+        What the cells cover at open ends.
+    cells : int
+        Number of cells.
+    log : bool
+        Estimates on a logarithmic axis, for positive values of many sizes.
+    level : float
+        Probability of the bands.
+    draws, seed : int
+        Number of draws, and their seed.
+    data : data frame, optional
+        Where names of columns are looked up.
+
+    Attributes
+    ----------
+    x, edges : numpy.ndarray
+        Middles and edges of the cells.
+    density, lower, upper : numpy.ndarray
+        The density in the cells, and its pointwise band.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> d = qd.Density(np.random.default_rng(1).exponential(size=200), bounds=(0, None))
+    >>> d.quantile(0.5).lower < 0.69 < d.quantile(0.5).upper
+    True
+    """
+
+    def __init__(self, x, *, bounds=(None, None), weights=None, range=None, cells=400, log=False,
+                 level=0.95, draws=8000, seed=1, data=None):
+        values = _arrays.column(x, "x", data)
+        settings = _settings(bounds, range, cells, log, level, draws, seed)
+        weights = _arrays.optional(weights, "weights", data, len(values))
+        self._estimate({"values": values, "lower": None, "upper": None, "weights": weights,
+                        **settings})
+
+    @classmethod
+    def from_intervals(cls, lower, upper, *, bounds=(None, None), weights=None, range=None,
+                       cells=400, log=False, level=0.95, draws=8000, seed=1, data=None):
+        """From intervals that values lie in: rounded or censored ones; ends may be infinite."""
+        made = cls.__new__(cls)
+        lower = _arrays.column(lower, "lower", data)
+        settings = _settings(bounds, range, cells, log, level, draws, seed)
+        made._estimate({
+            "values": None, "lower": lower,
+            "upper": _arrays.column(upper, "upper", data, len(lower)),
+            "weights": _arrays.optional(weights, "weights", data, len(lower)), **settings})
+        return made
+
+    @classmethod
+    def from_bins(cls, lower, upper, count, **settings):
+        """From counts in bins, which may be unequal, overlap, and be open at the ends."""
+        return cls.from_intervals(lower, upper, weights=count, **settings)
+
+    def _estimate(self, asked):
+        self._take(_quadrat.density(asked), asked["level"])
+        for warning in self._told.warnings:
+            warnings.warn(warning, FitWarning, stacklevel=4)
+
+    def _take(self, told, level):
+        self._told, self.level = told, level
+        columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
+        self.edges, self.x, self.density = (columns[n] for n in ("edges", "x", "density"))
+        self.lower, self.upper = columns["lower"], columns["upper"]
+        self._simultaneous = columns["simultaneous_lower"], columns["simultaneous_upper"]
+
+    def __reduce__(self):
+        return _restored, (self._told.to_bytes(), self.level)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return f"<Density on {len(self.x)} cells from {self.edges[0]:.4g} to {self.edges[-1]:.4g}>"
+
+    @property
+    def warnings(self):
+        """What a careful reader should know."""
+        return self._told.warnings
+
+    def evaluate(self, x):
+        """The density at places; zero outside the cells."""
+        at = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        found = _arrays.received(self._told.evaluate(np.ascontiguousarray(at.ravel())))
+        return found.reshape(at.shape) if np.ndim(x) else float(found[0])
+
+    __call__ = evaluate
+
+    def band(self, simultaneous=False):
+        """Lower and upper ends in the cells; of all cells together where `simultaneous`."""
+        return self._simultaneous if simultaneous else (self.lower, self.upper)
+
+    def cdf(self, x):
+        """The probability of at most `x`, with its interval."""
+        return Answer(*self._told.cdf(_arrays.number(x, "x")))
+
+    def quantile(self, p):
+        """A quantile, with its interval."""
+        return Answer(*self._told.quantile(_arrays.number(p, "p")))
+
+    def probability(self, start, end):
+        """The probability between two places, with its interval."""
+        start, end = _arrays.number(start, "start"), _arrays.number(end, "end")
+        return Answer(*self._told.probability(start, end))
+
+    def mean(self):
+        """The mean, with its interval."""
+        return Answer(*self._told.mean())
+
+    def sd(self):
+        """The standard deviation, with its interval."""
+        return Answer(*self._told.sd())
+
+    def modes(self):
+        """Place, density and probability of every maximum."""
+        return self._told.modes()
+
+    def highest_density_region(self, probability):
+        """The smallest intervals that hold a probability."""
+        return self._told.highest_density_region(_arrays.number(probability, "probability"))
+
+    def draws(self, n, seed=1):
+        """Draws of the density in the cells, shape ``(n, cells)``."""
+        n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
+        return _arrays.received(self._told.draws(n, seed), n, len(self.x))
+
+    def to_dict(self):
+        """Cells, density and band, column by column."""
+        return {"x": self.x, "density": self.density, "lower": self.lower, "upper": self.upper}
+
+    def to_frame(self):
+        """The same as a data frame of pandas."""
+        return _frames.make(self.to_dict())
+
+
+def _restored(data, level):
+    made = Density.__new__(Density)
+    made._take(_quadrat.DensityEstimate.from_bytes(data), level)
+    return made
+
+
+def _settings(bounds, range, cells, log, level, draws, seed):
+    return {"bounds": _pair(bounds, "bounds"),
+            "range": None if range is None else _pair(range, "range"),
+            "cells": _arrays.whole(cells, "cells"), "log": bool(log),
+            "level": _arrays.number(level, "level"),
+            "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
+
+
+def _pair(ends, name):
+    try:
+        lower, upper = ends
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a pair (lower, upper), None where there is none") from None
+    return (-np.inf if lower is None else _arrays.number(lower, name),
+            np.inf if upper is None else _arrays.number(upper, name))

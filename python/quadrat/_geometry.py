@@ -1,0 +1,43 @@
+"""Polygons from GeoJSON-like dicts and anything with ``__geo_interface__``."""
+
+from __future__ import annotations
+
+from ._errors import DataError
+
+
+def regions(geometries):
+    """For every region its parts: rings of vertices, the exterior first."""
+    crs = getattr(geometries, "crs", None)
+    if crs is not None and getattr(crs, "is_geographic", False):
+        raise DataError("the geometries are in longitudes and latitudes; project them first, such "
+                        "as geometries.to_crs(geometries.estimate_utm_crs())")
+    if hasattr(geometries, "__geo_interface__"):
+        geometries = geometries.__geo_interface__
+    if isinstance(geometries, dict):
+        geometries = geometries["features"] if "features" in geometries else [geometries]
+    return [_parts(one, row) for row, one in enumerate(geometries)]
+
+
+def _parts(geometry, row):
+    if hasattr(geometry, "__geo_interface__"):
+        geometry = geometry.__geo_interface__
+    if isinstance(geometry, dict) and geometry.get("type") == "Feature":
+        geometry = geometry.get("geometry")
+    if not isinstance(geometry, dict) or "type" not in geometry:
+        raise DataError(f"region {row} is {type(geometry).__name__}; give polygons as GeoJSON-like "
+                        "dicts, or objects with __geo_interface__")
+    kind = geometry["type"]
+    if kind == "Polygon":
+        parts = [geometry["coordinates"]]
+    elif kind == "MultiPolygon":
+        parts = geometry["coordinates"]
+    else:
+        raise DataError(f"region {row} is a {kind}; only polygons and multipolygons have an area")
+    return [[[_vertex(at, row) for at in ring] for ring in part] for part in parts]
+
+
+def _vertex(at, row):
+    try:
+        return [float(at[0]), float(at[1])]
+    except (TypeError, ValueError, IndexError):
+        raise DataError(f"region {row} has the vertex {at!r}; give two numbers") from None

@@ -1,0 +1,195 @@
+"""The posterior: what was learned, and predictions."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+
+from . import _arrays, _quadrat, _summary
+from ._errors import FitWarning
+from ._prediction import Prediction
+
+
+class Posterior:
+    """The posterior over the function: answers at any support, and can be conditioned again.
+
+    It does not change: copies are the same object, and pickle keeps the bytes of the model file.
+    """
+
+    def __init__(self, posterior):
+        self._posterior = posterior
+        self._facts = posterior.summary()
+
+    def __repr__(self):
+        facts = self._facts
+        return (f"<Posterior of {self.kernel}, {facts['rows']} rows, {facts['inference']}, "
+                f"log evidence {facts['log_evidence']:.2f}>")
+
+    def _repr_html_(self):
+        return _summary.html(self)
+
+    def summary(self):
+        """What the fit did and found, as a text that prints as a table."""
+        return _summary.Summary(self)
+
+    @property
+    def kernel(self):
+        """The kernel expression."""
+        return self._posterior.kernel
+
+    @property
+    def dims(self):
+        """The inputs that a prediction needs."""
+        return self._posterior.dims
+
+    @property
+    def outputs(self):
+        """The names of the outputs; empty where there is one."""
+        return self._posterior.outputs
+
+    @property
+    def facts(self):
+        """Everything the fit reports about itself, as a dict."""
+        return dict(self._facts)
+
+    @property
+    def log_evidence(self):
+        """Log evidence at the most probable hyperparameters, in nats."""
+        return self._facts["log_evidence"]
+
+    @property
+    def hyperparameters(self):
+        """The most probable values by name."""
+        return {hyper[0]: hyper[1] for hyper in self._facts["hyperparameters"]}
+
+    @property
+    def intervals(self):
+        """The central 95 % intervals of those that were not fixed, by name."""
+        told = self._facts["hyperparameters"]
+        return {hyper[0]: (hyper[3], hyper[4]) for hyper in told
+                if not hyper[5] and hyper[3] == hyper[3]}
+
+    @property
+    def warnings(self):
+        """What a careful reader should know."""
+        told = list(self._facts["warnings"])
+        if self._posterior.was_stopped:
+            told.append("the fit was stopped before it was over: this is the best so far")
+        return told
+
+    def predict(self, support, scale="response", level=0.95, *, data=None, aggregate=None,
+                output=None, table=None, exposure=None, trials=None, non_negative=False):
+        """The distribution of every row of a support.
+
+        Parameters
+        ----------
+        support : Support
+            Where; its inputs include :attr:`dims`.
+        scale : {"response", "latent", "observation"}
+            The mean of what is observed, the function itself, or a new observation.
+        level : float, default 0.95
+            Probability of the interval from `lower` to `upper`.
+        data : data frame, optional
+            Where names of columns are looked up; :meth:`Prediction.to_frame` keeps its index.
+        aggregate : {"sum", "mean"}, optional
+            Totals or averages, where the support does not say it.
+        output : str, optional
+            Which of several outputs.
+        table : int, optional
+            Which observed table a new observation is like, counted from 0.
+        exposure : array_like or str, optional
+            What rates are multiplied by.
+        trials : array_like or str, optional
+            Among how many trials successes are counted.
+        non_negative : bool
+            The distributions given that they are not negative.
+
+        Returns
+        -------
+        Prediction
+        """
+        bound, columns = support.bind(data, aggregate)
+        rows = len(bound)
+        told = self._posterior.predict(
+            bound, scale, table, output,
+            _arrays.optional(exposure, "exposure", data, rows),
+            _arrays.optional(trials, "trials", data, rows),
+            bool(non_negative))
+        for warning in told.warnings:
+            warnings.warn(warning, FitWarning, stacklevel=2)
+        return Prediction(told, columns, scale, level, data)
+
+    def condition(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
+                  output=None, times=None, link=None, data=None):
+        """With more rows, the hyperparameters as they are; arguments as for `Model.observe`.
+
+        Returns
+        -------
+        Posterior
+            A new one.
+        """
+        from ._model import observed
+        bound, _, reported, times = observed(
+            support, likelihood, value, noise, aggregate, times, data, link)
+        known = len(self._facts["warnings"])
+        more = Posterior(self._posterior.condition(bound, reported, times, output))
+        return told(more, stacklevel=3, known=known)
+
+    def leave_one_out(self):
+        """Every observed row predicted from all others: a dict of arrays.
+
+        ``value``, ``mean``, ``sd``, ``lower``, ``upper`` (95 %), ``log_density`` and ``pit``, the
+        probability of a value not above the observed one.
+        """
+        told = self._posterior.leave_one_out()
+        return {name: _arrays.received(column) for name, column in told.items()}
+
+    def to_bytes(self):
+        """The bytes of the model file."""
+        return self._posterior.to_bytes()
+
+    def save(self, path):
+        """Writes a model file, which `load` and the program ``quadrat predict`` read."""
+        folder = os.path.dirname(os.path.abspath(path))
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".quadrat-", delete=False) as file:
+            try:
+                file.write(self.to_bytes())
+                file.close()
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+
+    def __reduce__(self):
+        return restored, (self.to_bytes(),)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def restored(data):
+    """A posterior from the bytes of a model file."""
+    return Posterior(_quadrat.Posterior.from_bytes(data))
+
+
+def load(path):
+    """Reads what :meth:`Posterior.save` or ``quadrat fit`` wrote.
+
+    Raises
+    ------
+    LoadError
+        For a file that is none, is damaged, or is of another format.
+    """
+    with open(path, "rb") as file:
+        return restored(file.read())
+
+
+def told(posterior, stacklevel, known=0):
+    """The posterior, its warnings told but for the first so many."""
+    for warning in posterior.warnings[known:]:
+        warnings.warn(warning, FitWarning, stacklevel=stacklevel)
+    return posterior

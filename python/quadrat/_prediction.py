@@ -1,0 +1,116 @@
+"""Predictions: the distribution of every row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _arrays, _frames
+from ._errors import DataError
+
+
+class Prediction:
+    """The distribution of every row of a support, in the order of the support.
+
+    Attributes
+    ----------
+    mean, sd : numpy.ndarray
+        Means and standard deviations.
+    lower, median, upper : numpy.ndarray
+        The central interval of probability `level`, and the median.
+    scale : str
+        The scale that was asked for.
+    level : float
+        The probability of the interval.
+    far : numpy.ndarray
+        Rows far outside the data, which say more about the prior.
+    """
+
+    def __init__(self, told, columns, scale, level, data):
+        self._told, self._columns, self._data = told, columns, data
+        self.scale, self.level = scale, _arrays.number(level, "level")
+        if not 0 < self.level < 1:
+            raise DataError(f"level is {self.level}; it must lie between 0 and 1")
+        self.mean = _arrays.received(told.mean)
+        self.sd = _arrays.received(told.sd)
+        self._ends = None
+
+    def __len__(self):
+        return len(self.mean)
+
+    def __repr__(self):
+        return f"<Prediction of {len(self)} rows, scale {self.scale}, level {self.level:g}>"
+
+    def _interval(self):
+        if self._ends is None:
+            self._ends = [_arrays.received(end) for end in self._told.interval(self.level)]
+        return self._ends
+
+    @property
+    def lower(self):
+        """Lower ends of the interval."""
+        return self._interval()[0]
+
+    @property
+    def median(self):
+        """Medians."""
+        return self._interval()[1]
+
+    @property
+    def upper(self):
+        """Upper ends of the interval."""
+        return self._interval()[2]
+
+    @property
+    def far(self):
+        """Rows far outside the data, counted from 0."""
+        return np.array(self._told.far, dtype=np.intp)
+
+    @property
+    def warnings(self):
+        """What a careful reader should know."""
+        return self._told.warnings
+
+    def quantile(self, p):
+        """Quantiles of every row: shape ``(rows,)``, or ``(len(p), rows)`` for several."""
+        if np.ndim(p) == 0:
+            return _arrays.received(self._told.quantile(_arrays.number(p, "p")))
+        return np.array([self.quantile(one) for one in _arrays.column(p, "p")])
+
+    def exceed(self, x):
+        """The probability of more than `x`, for every row."""
+        return _arrays.received(self._told.exceedance(_arrays.number(x, "x")))
+
+    def cdf(self, y):
+        """The probability of at most `y`, one for every row or one for all."""
+        return _arrays.received(self._told.cdf(_arrays.column(y, "y", self._data, len(self))))
+
+    def log_density(self, y):
+        """The log predictive density of `y` in nats (of counts: log probability)."""
+        y = _arrays.column(y, "y", self._data, len(self))
+        return _arrays.received(self._told.log_density(y))
+
+    def draws(self, n, seed=1):
+        """Joint draws of all rows, shape ``(n, rows)``: one function for each draw."""
+        n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
+        return _arrays.received(self._told.draws(n, seed), n, len(self))
+
+    def covariance(self):
+        """The joint covariance of the latent values, shape ``(rows, rows)``."""
+        return _arrays.received(self._told.covariance(), len(self), len(self))
+
+    def to_dict(self):
+        """The columns of the support, then ``mean``, ``sd``, ``lower``, ``median``, ``upper``."""
+        numbers = {name: getattr(self, name) for name in ("mean", "sd", "lower", "median", "upper")}
+        return {**self._columns, **numbers}
+
+    def to_frame(self):
+        """The same as a data frame: of the kind of the `data` that was given, else of pandas."""
+        return _frames.make(self.to_dict(), self._data)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        table = _frames._module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
+        return table.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self):
+        from . import _summary
+        return _summary.table(self)

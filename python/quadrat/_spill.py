@@ -1,0 +1,108 @@
+"""Frames in studies: written as the files that a study reads, and named so in messages."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _frames
+from ._errors import DataError
+
+
+@contextlib.contextmanager
+def spilled(study):
+    """The study with a file in place of every frame under a key `file`."""
+    with tempfile.TemporaryDirectory(prefix="quadrat-") as folder:
+        try:
+            yield _replaced(study, folder, "", {})
+        except DataError as error:
+            raise _named(error, folder + os.sep) from None
+
+
+def _replaced(value, folder, where, seen):
+    if isinstance(value, Mapping):
+        made = {}
+        for key, own in value.items():
+            if key == "file" and not isinstance(own, (str, os.PathLike)):
+                if id(own) not in seen:
+                    seen[id(own)] = _write(own, os.path.join(folder, where))
+                made[key] = seen[id(own)]
+            else:
+                made[key] = _replaced(own, folder, _within(where, str(key)), seen)
+        return made
+    if isinstance(value, (list, tuple)):
+        return [_replaced(own, folder, f"{where}-{at}", seen) for at, own in enumerate(value, 1)]
+    return value
+
+
+def _within(where, key):
+    """What a file is called by where it stands, such as `observe-1` and `observe-1-bag`."""
+    return where if where and key == "support" else f"{where}-{key}".lstrip("-")
+
+
+def _write(frame, path):
+    is_map = isinstance(frame, Mapping) and frame.get("type") == "FeatureCollection"
+    if is_map or hasattr(frame, "__geo_interface__"):
+        return _write_map(frame if is_map else frame.__geo_interface__, path)
+    if not _frames.is_frame(frame):
+        raise DataError(f"the study's `file` is {type(frame).__name__}; give a path, a data frame "
+                        "or a feature collection")
+    return _write_table(frame, path)
+
+
+def _write_map(features, path):
+    path += ".geojson"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(features, file, default=_plain)
+    return path
+
+
+def _write_table(frame, path):
+    path += ".csv"
+    names = _frames.names(frame)
+    if names is None:
+        frame = _frames._module("pyarrow", "to read this data").table(frame)
+        names = frame.column_names
+    columns = [_cells(frame[name]) for name in names]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(zip(*columns, strict=True))
+    return path
+
+
+def _cells(column):
+    column = column.to_pylist() if hasattr(column, "to_pylist") else column
+    column = column.tolist() if hasattr(column, "tolist") else column
+    for value in column:
+        missing = value is None or value != value or type(value).__name__ == "NAType"
+        yield "" if missing is True else _cell(value)
+
+
+def _cell(value):
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    # The shortest text that reads back as the same number.
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else value
+
+
+def _plain(value):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise DataError(f"a property of the map is {type(value).__name__}, which GeoJSON has not")
+
+
+def _named(error, folder):
+    """The error without the folder of the written files, which nobody has named."""
+    problems = error.problems
+    for problem in problems:
+        problem.message = problem.message.replace(folder, "")
+        if problem.file:
+            problem.file = problem.file.replace(folder, "")
+    return type(error)(str(error).replace(folder, ""), problems)

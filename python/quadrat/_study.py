@@ -1,0 +1,133 @@
+"""Study files: the numbers and the messages of the program ``quadrat run``."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+
+from . import _arrays, _frames, _progress, _quadrat, _spill, _toml
+from ._errors import FitWarning
+from ._posterior import Posterior
+
+
+class Table(Mapping):
+    """A table of numbers and texts: a mapping of the names of its columns to arrays."""
+
+    def __init__(self, columns):
+        self._columns = columns
+
+    def __getitem__(self, name):
+        return self._columns[name]
+
+    def __iter__(self):
+        return iter(self._columns)
+
+    def __len__(self):
+        return len(self._columns)
+
+    def __repr__(self):
+        rows = len(next(iter(self._columns.values()), ()))
+        return f"<Table of {rows} rows: {', '.join(self._columns)}>"
+
+    def to_frame(self):
+        """As a data frame of pandas."""
+        return _frames.make(self._columns)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        table = _frames._module("pyarrow", "to hand out an Arrow stream").table(self._columns)
+        return table.__arrow_c_stream__(requested_schema)
+
+
+class StudyResult(Mapping):
+    """What a study gave: a mapping of the names of its predictions to tables.
+
+    Attributes
+    ----------
+    title : str
+        The title of the study.
+    fit : dict
+        What ``fit.json`` holds.
+    warnings : list of str
+        What a careful reader should know.
+    maps : dict
+        Predictions of regions as GeoJSON-like dicts.
+    posterior : Posterior or None
+        The posterior of the function; `None` of a study of a density.
+    model : bytes
+        What ``quadrat fit`` saves.
+    """
+
+    def __init__(self, found):
+        self.title = found["title"]
+        self.fit = json.loads(found["json"])
+        self.warnings = found["warnings"]
+        self.maps = {name: json.loads(text) for name, text in found["maps"]}
+        self.model = found["model"]
+        posterior = found["posterior"]
+        self.posterior = None if posterior is None else Posterior(posterior)
+        self._tables = {name: Table(dict(map(_column, columns)))
+                        for name, columns in found["tables"]}
+
+    def __getitem__(self, name):
+        return self._tables[name]
+
+    def __iter__(self):
+        return iter(self._tables)
+
+    def __len__(self):
+        return len(self._tables)
+
+    def __repr__(self):
+        return f"<StudyResult of {self.title!r}: {', '.join(self._tables)}>"
+
+    def _repr_html_(self):
+        return None if self.posterior is None else self.posterior._repr_html_()
+
+
+def _column(named):
+    name, column = named
+    return name, column if isinstance(column, list) else _arrays.received(column)
+
+
+def run(study, *, folder=None, progress=None):
+    """Runs a study: fits it and answers its predictions.
+
+    Parameters
+    ----------
+    study : path or dict
+        A study file, or its contents as a dict of its sections. In a dict the value of a key
+        ``file`` may be a data frame, a dict of columns, or a map: a GeoDataFrame or a feature
+        collection.
+    folder : path, optional
+        The folder that paths in a dict are relative to; the current one where it is not given.
+    progress : bool or callable, optional
+        As for `Model.fit`.
+
+    Returns
+    -------
+    StudyResult
+
+    Raises
+    ------
+    DataError
+        With every problem, its file, line and column in ``problems``, and the text of the program
+        as its message.
+    NotConverged
+        When there is no answer that can be told.
+    """
+    with _progress.listener(progress) as listen:
+        if isinstance(study, Mapping):
+            with _spill.spilled(study) as written:
+                text = _toml.text(written)
+                found = _quadrat.run_text(text, os.fspath(folder or ""), listen)
+        else:
+            found = _quadrat.run_file(os.fspath(study), listen)
+    result = StudyResult(found)
+    told = list(result.warnings)
+    own = [] if result.posterior is None else result.posterior.warnings
+    told += [one for one in own if one not in told]
+    for warning in told:
+        warnings.warn(warning, FitWarning, stacklevel=2)
+    return result

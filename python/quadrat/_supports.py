@@ -1,0 +1,275 @@
+"""Supports: where an observation or a prediction looks."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from . import _arrays, _geometry, _quadrat
+from ._errors import DataError
+
+
+class Support:
+    """Where rows look; made by :func:`point`, :func:`box`, :func:`region` and :func:`bag`.
+
+    Inputs are given by name as keywords, or in a dict where a name is no word of Python. An
+    array may be replaced by the name of a column of the `data` that is given with it.
+    """
+
+    def __init__(self, inputs, aggregate=None):
+        if aggregate not in (None, "sum", "mean"):
+            raise DataError(f"aggregate is {aggregate!r}; it must be \"sum\" or \"mean\"")
+        self._inputs = inputs
+        self.aggregate = aggregate
+
+    @property
+    def dims(self):
+        """The names of the inputs."""
+        return list(self._inputs)
+
+    def __repr__(self):
+        kind = type(self).__name__.lstrip("_").lower()
+        return f"<{kind} over {', '.join(self.dims)}>"
+
+    def bind(self, data=None, aggregate=None):
+        """The support as the library takes it, and its columns by name."""
+        raise NotImplementedError
+
+    def _chosen(self, aggregate):
+        if None not in (self.aggregate, aggregate) and self.aggregate != aggregate:
+            raise DataError(f"aggregate is {aggregate!r}, and that of the support is "
+                            f"{self.aggregate!r}; give one of them")
+        chosen = self.aggregate or aggregate
+        if chosen not in (None, "sum", "mean"):
+            raise DataError(f"aggregate is {chosen!r}; it must be \"sum\" or \"mean\"")
+        return chosen
+
+    def _needed(self, aggregate):
+        chosen = self._chosen(aggregate)
+        if chosen is None:
+            raise DataError("aggregate is missing: \"sum\" for totals, \"mean\" for averages")
+        return chosen
+
+
+class _Point(Support):
+    def bind(self, data=None, aggregate=None):
+        columns = _same_length(self._inputs, data)
+        return _quadrat.Support.points(list(columns), list(columns.values())), columns
+
+
+class _Box(Support):
+    def bind(self, data=None, aggregate=None):
+        first, second, told = _sides(self._inputs, data)
+        bound = _quadrat.Support.boxes(
+            self.dims, first, second, self._needed(aggregate))
+        return bound, told
+
+
+class _Cells(_Box):
+    """Boxes whose columns are named as in a grid of the program."""
+
+
+class _Bag(Support):
+    def __init__(self, inputs, key, weight, keys, aggregate):
+        super().__init__(inputs, aggregate)
+        self._key, self._weight, self._keys = key, weight, keys
+
+    def bind(self, data=None, aggregate=None):
+        columns = _same_length(self._inputs, data)
+        rows = len(next(iter(columns.values())))
+        weight = self._weight
+        weight = np.ones(rows) if weight is None else _arrays.column(weight, "weight", data, rows)
+        order, keys, offsets = _groups(self._key, self._keys, data, rows)
+        bound = _quadrat.Support.bags(
+            list(columns), [np.ascontiguousarray(c[order]) for c in columns.values()],
+            np.ascontiguousarray(weight[order]), offsets, self._needed(aggregate))
+        return bound, {"key": keys}
+
+
+class _Region(Support):
+    def __init__(self, geometries, dims, inputs, aggregate):
+        super().__init__(inputs, aggregate)
+        self._geometries, self._plane = geometries, list(dims)
+        if len(self._plane) != 2:
+            raise DataError(f"dims are {self._plane}; regions lie in two inputs")
+
+    @property
+    def dims(self):
+        return self._plane + list(self._inputs)
+
+    def bind(self, data=None, aggregate=None):
+        geometries = self._geometries
+        if isinstance(geometries, str):
+            from . import _frames
+            geometries = _frames.take(data, geometries, "geometries")
+        parts = _geometry.regions(geometries)
+        first, second, told = _sides(self._inputs, data, len(parts))
+        bound = _quadrat.Support.regions(
+            self.dims, parts, first, second, self._needed(aggregate))
+        return bound, told
+
+
+def point(inputs=None, /, **named):
+    """The value at points.
+
+    Parameters
+    ----------
+    inputs, **named : array_like or str
+        Coordinates by the name of the input.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> qd.point(x=[0.0, 1.0, 2.0])
+    <point over x>
+    """
+    return _Point(_named(inputs, named))
+
+
+def box(inputs=None, /, *, aggregate=None, **named):
+    """Totals or averages over boxes.
+
+    Parameters
+    ----------
+    inputs, **named : pair of array_like or str, or array_like or str
+        Lower and upper edges by the name of the input, in either order; or one column, where the
+        box is a point along that input.
+    aggregate : {"sum", "mean"}
+        The integral over the box, or that divided by its volume.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> qd.box(age=([0, 10], [10, 20]), aggregate="sum")
+    <box over age>
+    """
+    return _Box(_named(inputs, named), aggregate)
+
+
+def grid(inputs=None, /, **named):
+    """The points of a grid: every combination of the coordinates, the last input fastest.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> support, columns = qd.grid(x=[0, 1], y=[0, 1, 2]).bind()
+    >>> len(support)
+    6
+    """
+    axes = {name: _arrays.column(value, name) for name, value in _named(inputs, named).items()}
+    return _Point(dict(zip(axes, _product(axes.values()))))
+
+
+def cells(inputs=None, /, *, aggregate=None, **named):
+    """The cells of a grid: boxes between neighbouring edges.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> support, columns = qd.cells(age=range(0, 101), aggregate="sum").bind()
+    >>> len(support), list(columns)
+    (100, ['age_lower', 'age_upper'])
+    """
+    edges = {name: _arrays.column(value, name) for name, value in _named(inputs, named).items()}
+    for name, own in edges.items():
+        if len(own) < 2:
+            raise DataError(f"{name} has {len(own)} edges; cells need two or more")
+    lower = _product(own[:-1] for own in edges.values())
+    upper = _product(own[1:] for own in edges.values())
+    return _Cells(dict(zip(edges, zip(lower, upper))), aggregate)
+
+
+def region(geometries, *, dims=("x", "y"), aggregate=None, **inputs):
+    """Totals or averages over polygons.
+
+    Parameters
+    ----------
+    geometries : sequence or str
+        Polygons and multipolygons as GeoJSON-like dicts, or anything with
+        ``__geo_interface__`` (shapely, geopandas); a feature collection too. Coordinates are taken
+        as they are, in a plane: project longitudes and latitudes first.
+    dims : pair of str
+        The inputs of the two coordinates.
+    aggregate : {"sum", "mean"}
+        The integral over the region, or that divided by its area.
+    **inputs
+        Further inputs, as in :func:`box`.
+    """
+    return _Region(geometries, dims, inputs, aggregate)
+
+
+def bag(inputs=None, /, *, key, weight=None, keys=None, aggregate=None, **named):
+    """Weighted sums or averages over the points of each key, such as the pixels of a district.
+
+    Parameters
+    ----------
+    inputs, **named : array_like or str
+        Coordinates of the points by the name of the input.
+    key : array_like or str
+        To which bag each point belongs.
+    weight : array_like or str, optional
+        The weight of each point, such as people; one each where it is not given.
+    keys : sequence, optional
+        The bags in the order of the rows; in the order of their first points where not given.
+    aggregate : {"sum", "mean"}
+        The sum of weight times value, or that divided by the sum of weights.
+    """
+    return _Bag(_named(inputs, named), key, weight, keys, aggregate)
+
+
+def _named(inputs, named):
+    given = {**(inputs or {}), **named}
+    if not given:
+        raise DataError("no input is given; name one, such as x=[0, 1, 2]")
+    return given
+
+
+def _same_length(inputs, data):
+    columns = {name: _arrays.column(value, name, data) for name, value in inputs.items()}
+    rows = {name: len(own) for name, own in columns.items()}
+    if len(set(rows.values())) > 1:
+        raise DataError(f"the inputs have different numbers of rows: {rows}")
+    return columns
+
+
+def _sides(inputs, data, rows=None):
+    """First and second edges along every input, and the columns they are told as."""
+    told = {}
+    for name, value in inputs.items():
+        if isinstance(value, tuple) and len(value) == 2:
+            for end, own in zip(("lower", "upper"), value):
+                told[f"{name}_{end}"] = _arrays.column(own, f"{name} ({end})", data, rows)
+        else:
+            told[name] = _arrays.column(value, name, data, rows)
+    lengths = {name: len(own) for name, own in told.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the inputs have different numbers of rows: {lengths}")
+    first = [told[name] if name in told else told[f"{name}_lower"] for name in inputs]
+    second = [told.get(f"{name}_upper") for name in inputs]
+    return first, second, told
+
+
+def _product(axes):
+    axes = list(axes)
+    return [np.ascontiguousarray(own.ravel()) for own in np.meshgrid(*axes, indexing="ij")]
+
+
+def _groups(key, keys, data, rows):
+    """The points by bag, the keys of the bags, and where each begins."""
+    if isinstance(key, str):
+        from . import _frames
+        key = _frames.take(data, key, "key")
+    own = list(key)
+    if len(own) != rows:
+        raise DataError(f"key has {len(own)} rows, and the inputs have {rows}")
+    members = {}
+    for at, name in enumerate(own):
+        members.setdefault(name, []).append(at)
+    keys = list(members) if keys is None else list(keys)
+    for name in keys:
+        if name not in members:
+            raise DataError(f"keys: no point has the key {name!r}")
+    order = np.array([at for name in keys for at in members[name]], dtype=np.intp)
+    offsets = [0, *itertools.accumulate(len(members[name]) for name in keys)]
+    return order, keys, offsets

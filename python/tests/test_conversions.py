@@ -1,0 +1,190 @@
+"""Whatever holds numbers becomes a column; whatever does not is refused by the argument's name."""
+
+import array
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import quadrat as qd
+from quadrat import _arrays
+
+VALUE = np.array([1.0, 2.0, 4.0, 3.0, 1.0, 0.0])
+DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u1", ">f8", "<i4", ">i2", "O"]
+# The same six numbers, laid out in every way.
+LAYOUTS = {
+    "plain": lambda v: v,
+    "reversed twice": lambda v: v[::-1][::-1],
+    "every other": lambda v: np.repeat(v, 2)[::2],
+    "backwards": lambda v: np.ascontiguousarray(v[::-1])[::-1],
+    "a column of C order": lambda v: np.stack([v, v + 1], axis=1)[:, 0],
+    "a row of Fortran order": lambda v: np.asfortranarray(np.stack([v, v + 1]))[0],
+    "read only": lambda v: _frozen(v),
+    "a list": lambda v: v.tolist(),
+    "a tuple": lambda v: tuple(v.tolist()),
+    "no mask": lambda v: np.ma.masked_array(v),
+    "pandas": lambda v: pd.Series(v, index=range(5, 11)),
+    "unaligned": lambda v: np.frombuffer(b"x" + v.astype("f8").tobytes(), "f8", offset=1),
+}
+
+
+def _frozen(value):
+    value = value.copy()
+    value.flags.writeable = False
+    return value
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_columns_of_any_kind_are_the_same_numbers(dtype, layout):
+    if (layout, dtype) in {("unaligned", "O")} or (layout == "pandas" and dtype.startswith(">")):
+        pytest.skip("numpy or pandas has no such column")
+    got = _arrays.column(LAYOUTS[layout](VALUE.astype(dtype)), "value")
+    assert got.dtype == np.float64 and got.flags.c_contiguous
+    np.testing.assert_array_equal(got, VALUE)
+
+
+OTHERS = {
+    "polars": pl.Series(VALUE),
+    "arrow": pa.array(VALUE),
+    "chunks": pa.chunked_array([VALUE[:2], VALUE[2:]]),
+    "array": array.array("d", VALUE),
+    "bool": VALUE > 1,
+    "Int64": pd.Series([1, 2, 4, 3, 1, 0], dtype="Int64"),
+    "Float32": pd.Series(VALUE, dtype="Float32"),
+    "pyarrow of pandas": pd.Series(VALUE, dtype="double[pyarrow]"),
+    "categories": pd.Series(pd.Categorical([1.0, 2.0, 4.0, 3.0, 1.0, 0.0])),
+    "range": range(6),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_columns_of_other_libraries(kind):
+    expected = {"bool": VALUE > 1, "range": np.arange(6.0)}.get(kind, VALUE)
+    np.testing.assert_array_equal(_arrays.column(OTHERS[kind], "value"), expected)
+
+
+MISSING = {
+    "masked": np.ma.masked_array([1.0, 2, 3], mask=[False, True, False]),
+    "Int64": pd.Series([1, None, 3], dtype="Int64"),
+    "polars": pl.Series([1.0, None, 3.0]),
+    "arrow": pa.array([1.0, None, 3.0]),
+    "None": [1.0, None, 3.0],
+    "pandas": pd.Series([1.0, np.nan, 3.0]),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_values_are_refused_with_their_row(kind):
+    with pytest.raises(qd.DataError, match="value is missing in 1 row, first in row 1") as caught:
+        _arrays.column(MISSING[kind], "value")
+    assert [problem.row for problem in caught.value.problems] == [1]
+
+
+def fails(part, support=None, likelihood=None, **given):
+    support = support or qd.point(x=[0.0, 1, 2, 3])
+    with pytest.raises(qd.DataError, match=part):
+        qd.Model("se(x)").observe(support, likelihood, **given)
+
+
+def test_messages_name_the_argument():
+    fails("value has 3 rows, and the supports have 4", value=[1.0, 2, 3])
+    fails("value has the shape", value=np.ones((4, 2)))
+    fails("value holds dates", value=np.array(["2020-01-01"] * 4, dtype="M8[D]"))
+    fails("value must be numbers, not", value=["a", "b", "c", "d"])
+    fails("value must be numbers, not complex", value=np.ones(4, dtype=complex))
+    fails("value is the name \"y\", and no data", value="y")
+    fails("no column \"z\"; it has \"y\"", value="z", data={"y": [1, 2, 3, 4]})
+    fails("variance has 2 rows", likelihood=qd.Gaussian([1.0, 2, 3, 4], [1.0, 1.0]))
+    fails("the value of row 2 is NaN", value=[1.0, 2, np.nan, 4])
+    fails("row 1 is -1", value=[1.0, 2, 3, 4], noise=[1, -1, 1, 1])
+    fails("exposure", likelihood=qd.Poisson([1, 2, 3, 4], exposure=["a"] * 4))
+    fails("the support of row 1 is inf", qd.point(x=[0, np.inf]), value=[1.0, 2])
+    fails("different numbers of rows", qd.point(x=[0, 1], y=[0]), value=[1.0, 2])
+    fails("x \\(upper\\) is missing", qd.box(x=([0, 1], [1, None]), aggregate="sum"),
+          value=[1.0, 2])
+    fails("aggregate is missing", qd.box(x=([0, 1], [1, 2])), value=[1.0, 2])
+    fails("zero width", qd.box(x=([0, 1], [1, 1]), aggregate="sum"), value=[1.0, 2])
+    fails("side", likelihood=qd.Censored([1.0, 2, 3, 4], ["up"] * 4))
+    fails("region 0 is a Point", qd.region([{"type": "Point", "coordinates": [0, 0]}],
+                                           aggregate="sum"), value=[1.0])
+    fails("crosses itself", qd.region([{"type": "Polygon", "coordinates": [
+        [[0, 0], [2, 2], [2, 0], [0, 2], [0, 0]]]}], aggregate="sum"), value=[1.0])
+    fails("give either a likelihood or value")
+    fails("no observations", qd.point(x=[]), value=[])
+    fails("key has 1 rows", qd.bag(x=[0.0, 1], key=["a"], aggregate="sum"), value=[1.0])
+
+
+def test_models_and_fits_name_what_is_wrong():
+    with pytest.raises(qd.DataError, match="kernel: .*\n  se\\(x\n  "):
+        qd.Model("se(x")
+    with pytest.raises(qd.DataError, match="mean"):
+        qd.Model("se(x)", mean="maen")
+    with pytest.raises(qd.DataError, match="`strange`"):
+        model = qd.Model("se(x)", hyperparameters={"strange": {"start": 1}})
+        model.observe(qd.point(x=[0.0, 1, 2]), value=[1.0, 2, 3]).fit()
+    with pytest.raises(qd.DataError, match="no setting 'stat'"):
+        qd.Model("se(x)").set("se.variance", stat=1)
+    with pytest.raises(qd.DataError, match="prior of `se.variance`"):
+        qd.Model("se(x)").set("se.variance", prior="nromal(1, 2)")
+    with pytest.raises(qd.DataError, match="no input named `x`"):
+        qd.Model("se(x)").observe(qd.point(y=[0.0, 1, 2]), value=[1.0, 2, 3]).fit()
+    with pytest.raises(qd.DataError, match="method is \"exat\""):
+        qd.Model("se(x)").observe(qd.point(x=[0.0, 1, 2]), value=[1.0, 2, 3]).fit(method="exat")
+    with pytest.raises(qd.DataError, match="seed is -1"):
+        qd.Model("se(x)").fit(seed=-1)
+    with pytest.raises(qd.DataError, match="starts is 1.5; it must be a whole number"):
+        qd.Model("se(x)").fit(starts=1.5)
+    with pytest.raises(TypeError, match="support is list"):
+        qd.Model("se(x)").observe([1, 2], value=[1.0, 2])
+
+
+FRAMES = {
+    "dict": lambda columns: columns,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "numpy": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_names_of_columns_stand_for_columns(kind):
+    columns = {"when": np.arange(5.0), "y": np.array([1.0, 3, 2, 5, 4])}
+    plain = qd.Model("se(t)").observe(qd.point(t=columns["when"]), value=columns["y"]).fit()
+    data = FRAMES[kind](columns)
+    if kind == "numpy":
+        data = {name: data[name] for name in data.dtype.names}
+    post = qd.Model("se(t)").observe(qd.point(t="when"), value="y", data=data).fit()
+    told = post.predict(qd.point(t="when"), data=data)
+    np.testing.assert_array_equal(told.mean, plain.predict(qd.point(t=columns["when"])).mean)
+    frame = told.to_frame()
+    module = type(frame).__module__.partition(".")[0]
+    assert module == (kind if kind in ("polars", "pyarrow") else "pandas")
+
+
+class Stream:
+    """Hands out an Arrow stream and nothing else."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def test_arrow_streams_go_in_and_come_out():
+    data = Stream(pa.table({"t": [0.0, 1, 2, 3], "y": [1.0, 3, 2, 5]}))
+    post = qd.Model("se(t)").observe(qd.point(t="t"), value="y", data=data).fit()
+    told = post.predict(qd.point(t=[0.5, 1.5]))
+    back = pl.DataFrame(told)
+    assert back.columns == ["t", "mean", "sd", "lower", "median", "upper"]
+    np.testing.assert_array_equal(back["mean"].to_numpy(), told.mean)
+
+
+def test_the_index_of_a_frame_is_kept():
+    data = pd.DataFrame({"t": [0.0, 1, 2]}, index=["a", "b", "c"])
+    post = qd.Model("se(t)").observe(qd.point(t="t"), value=[1.0, 2, 4], data=data).fit()
+    assert list(post.predict(qd.point(t="t"), data=data).to_frame().index) == ["a", "b", "c"]

@@ -1,0 +1,73 @@
+"""Jobs in one line: the numbers of the program, and what they promise."""
+
+import csv
+import pickle
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import quadrat as qd
+from conftest import same, table
+
+pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+BANDS = {"from": [0, 10, 20, 30, 40, 50, 60, 70, 80, 90],
+         "to": [10, 20, 30, 40, 50, 60, 70, 80, 90, float("inf")],
+         "people": [4557, 4512, 4474, 4569, 4157, 4284, 3886, 2410, 1005, 271]}
+
+
+def test_ungroup_gives_the_numbers_of_the_program(program, tmp_path):
+    with open(tmp_path / "bands.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(BANDS)
+        rows = zip(*BANDS.values())
+        writer.writerows([a, "" if b == float("inf") else b, n] for a, b, n in rows)
+    out = tmp_path / "years.csv"
+    subprocess.run([program, "ungroup", tmp_path / "bands.csv", "--lower", "from", "--upper", "to",
+                    "--count", "people", "-o", out], check=True, capture_output=True)
+    got = qd.ungroup(pd.DataFrame(BANDS), lower="from", upper="to", count="people")
+    expected = table(out)
+    same(got.to_dict(), {name: expected[name] for name in ("mean", "sd", "lower", "upper")})
+    np.testing.assert_allclose(got.draws(50)[:, :10].sum(1), 4557, rtol=1e-9)
+    assert got.quantile(0.5).lower < got.quantile(0.5).value < 41
+    assert got.between(0, 20).value == pytest.approx(9069, abs=1e-6)
+    assert len(got.to_frame()) == 110
+
+
+def test_rates_and_what_is_wrong_with_bands():
+    people = np.array(BANDS["people"]) * 20.0
+    deaths = np.maximum(np.round(people * 0.0005 * np.exp(np.arange(10))), 1).clip(max=people)
+    rates = qd.ungroup(BANDS, lower="from", upper="to", count=deaths, exposure=people, step=5,
+                       draws=200)
+    assert rates.is_rate and rates.mean[2] < rates.mean[15]
+    with pytest.raises(qd.DataError, match="rates"):
+        rates.quantile(0.5)
+    with pytest.raises(qd.DataError, match="upper has 9 rows"):
+        qd.ungroup(lower=BANDS["from"], upper=BANDS["to"][:9], count=BANDS["people"])
+    with pytest.raises(qd.DataError, match="overlap|adjoin|gap"):
+        qd.ungroup(lower=[0, 5], upper=[10, 20], count=[1, 2])
+
+
+def test_densities():
+    x = np.random.default_rng(2).gamma(2.0, size=300)
+    d = qd.Density(x, bounds=(0, None), level=0.9)
+    assert d.edges[0] == 0 and np.all(d.lower <= d.density) and np.all(d.density <= d.upper)
+    np.testing.assert_allclose(d.draws(20) @ np.diff(d.edges), 1, rtol=1e-9)
+    middle = d.quantile(0.5)
+    assert middle.lower < np.median(x) < middle.upper
+    assert d.cdf(middle.value).value == pytest.approx(0.5, abs=0.02)
+    low, high = d.band(simultaneous=True)
+    assert np.all(low <= d.lower + 1e-12) and np.all(high >= d.upper - 1e-12)
+    assert d.evaluate([-1.0, 1.0]).tolist()[0] == 0 and d(1.0) == d.evaluate([1.0])[0]
+    edges = np.linspace(0, 10, 11)
+    counts, _ = np.histogram(x, edges)
+    binned = qd.Density.from_bins(edges[:-1], edges[1:], counts, bounds=(0, None))
+    assert abs(binned.mean().value - d.mean().value) < 0.2
+    again = pickle.loads(pickle.dumps(d))
+    np.testing.assert_array_equal(again.density, d.density)
+    assert again.level == 0.9 and again.quantile(0.5) == middle
+    with pytest.raises(qd.DataError, match="bounds must be a pair"):
+        qd.Density(x, bounds=3)
+    with pytest.raises(qd.DataError, match="x has the shape"):
+        qd.Density(x.reshape(2, -1))

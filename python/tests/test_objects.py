@@ -1,0 +1,135 @@
+"""Posteriors as objects: saved, copied, pickled, shown; warnings and kernels."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import quadrat as qd
+from quadrat import _quadrat
+
+
+@pytest.fixture(scope="module")
+def post():
+    x = np.linspace(0, 3, 9)
+    return qd.Model("se(x)").observe(qd.point(x=x), value=np.cos(x), noise=0.01).fit()
+
+
+AT = qd.point(x=[0.1, 0.2])
+
+
+def test_a_pickle_is_the_bytes_of_the_model_file(post, tmp_path):
+    data = pickle.dumps(post)
+    assert post.to_bytes() in data
+    np.testing.assert_array_equal(pickle.loads(data).predict(AT).mean, post.predict(AT).mean)
+    path = tmp_path / "m.quadrat"
+    post.save(path)
+    assert path.read_bytes() == post.to_bytes()
+    np.testing.assert_array_equal(qd.load(path).predict(AT).sd, post.predict(AT).sd)
+    assert copy.deepcopy(post) is post and copy.copy(post) is post
+    assert [one.name for one in tmp_path.iterdir()] == ["m.quadrat"]
+
+
+def test_the_program_and_python_read_each_others_models(post, program, tmp_path):
+    post.save(tmp_path / "m.quadrat")
+    (tmp_path / "at.csv").write_text("x\n0.1\n0.2\n")
+    out = tmp_path / "out.csv"
+    subprocess.run([program, "predict", tmp_path / "m.quadrat", "--at", tmp_path / "at.csv",
+                    "--point", "x", "-o", out], check=True, capture_output=True)
+    rows = out.read_text().splitlines()
+    means = [float(row.split(",")[1]) for row in rows[1:]]
+    np.testing.assert_allclose(means, post.predict(AT).mean, rtol=1e-12)
+
+
+def test_files_that_are_no_models_are_refused(tmp_path, post):
+    path = tmp_path / "x"
+    path.write_bytes(b"not a model")
+    with pytest.raises(qd.LoadError, match="not a quadrat model"):
+        qd.load(path)
+    path.write_bytes(post.to_bytes()[:-3])
+    with pytest.raises(qd.LoadError, match="damaged"):
+        qd.load(path)
+
+
+def test_what_is_shown(post):
+    assert repr(post).startswith("<Posterior of se(x), 9 rows, exact, log evidence ")
+    text = str(post.summary())
+    assert "se.lengthscale.x" in text and "95 % interval" in text
+    assert "<td>se.lengthscale.x</td>" in post._repr_html_()
+    assert post.predict(AT)._repr_html_().count("<tr>") == 3
+    assert post.log_evidence == post.facts["log_evidence"]
+    low, high = post.intervals["se.lengthscale.x"]
+    assert low < post.hyperparameters["se.lengthscale.x"] < high
+
+
+def test_warnings_are_warnings():
+    bands = qd.box(age=(np.arange(0, 100, 10), np.arange(10, 110, 10)), aggregate="sum")
+    values = 100 * np.exp(-np.arange(10.0) / 8)
+    smooth = {"matern32.lengthscale.age": {"lower": 60.0}}
+    post = qd.Model("matern32(age)", hyperparameters=smooth).observe(
+        bands, value=values, noise=1.0).fit()
+    with pytest.warns(qd.FitWarning, match="finer along age than the rows"):
+        told = post.predict(qd.cells(age=np.arange(101), aggregate="sum"))
+    assert len(told.warnings) == 1
+
+
+def test_errors_survive_a_pickle():
+    with pytest.raises(qd.DataError) as caught:
+        qd.Model("se(x)").observe(qd.point(x=[0.0, 1]), value=[1.0, np.nan])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.problems[0].row == 1
+    assert isinstance(again, ValueError)
+
+
+def test_kernels_add_and_multiply():
+    se, linear = qd.Kernel("se(t)"), qd.Kernel("linear(t)")
+    assert str((se + linear) * "periodic(t)") == "(se(t) + linear(t)) * periodic(t)"
+    assert str(se * linear + se) == "se(t) * linear(t) + se(t)"
+    assert "2 *" not in str("constant" + se)
+    assert qd.Model(se + linear).kernel == "se(t) + linear(t)"
+
+
+def test_a_panic_is_an_exception():
+    # A call that the package never makes: two edges for three boxes.
+    with pytest.raises(qd.InternalError, match="a bug of quadrat: index out of bounds"):
+        _quadrat.Support.boxes(["x"], [np.zeros(3)], [np.ones(2)], "sum")
+    assert len(_quadrat.Support.boxes(["x"], [np.zeros(2)], [np.ones(2)], "sum")) == 2
+
+
+def test_more_draws_than_there_is_memory_are_refused(post):
+    with pytest.raises(qd.DataError, match="too many to hold"):
+        post.predict(AT).draws(2**60)
+
+
+def test_memory_does_not_grow():
+    def held():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    if not os.path.exists("/proc/self/statm"):
+        pytest.skip("this system does not tell how much memory is held")
+    x = np.linspace(0, 3, 6)
+    before = None
+    for at in range(400):
+        post = qd.Model("se(x)").observe(qd.point(x=x), value=np.cos(x), noise=0.01).fit(
+            hyperparameters="map", starts=1)
+        pickle.loads(pickle.dumps(post)).predict(AT).draws(5)
+        if at == 100:
+            before = held()
+    # Three hundred fits; one that leaked would leave some kilobytes each.
+    assert held() - before < 2**20
+
+
+def test_importing_is_quick_and_lazy():
+    code = ("import sys, time; t = time.perf_counter(); import quadrat; "
+            "print(time.perf_counter() - t, 'numpy' in sys.modules, 'pandas' in sys.modules)")
+    env = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    told = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env,
+                           check=True).stdout.split() for _ in range(5)]
+    assert {row[1] for row in told} == {"False"} and {row[2] for row in told} == {"False"}
+    # The quickest of five, on a machine that does other work too.
+    assert min(float(row[0]) for row in told) < 0.05

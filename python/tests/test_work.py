@@ -1,0 +1,152 @@
+"""Long work: the lock is released, threads and forks do not hang, signals are looked after."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import quadrat as qd
+
+SMALL = qd.point(x=[0.5, 1.5])
+
+
+def fit(seed=0):
+    x = np.linspace(0, 3, 8)
+    post = qd.Model("se(x)").observe(qd.point(x=x), value=np.cos(x), noise=0.01).fit(seed=seed)
+    return post.predict(SMALL).mean
+
+
+def slow(n=900):
+    """A dense fit of some seconds."""
+    random = np.random.default_rng(1)
+    x, y = random.uniform(size=(2, n))
+    return qd.Model("matern32(x, y)").observe(
+        qd.point(x=x, y=y), value=np.sin(6 * x) * y + 0.1 * random.normal(size=n))
+
+
+def test_threads_get_the_same_answers():
+    expected, got = fit(), [None] * 8
+
+    def work(at):
+        got[at] = fit()
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for answer in got:
+        np.testing.assert_array_equal(answer, expected)
+
+
+def test_others_run_while_a_fit_does():
+    model, ticks, done = slow(600), [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begun = time.perf_counter()
+    model.fit(starts=1, hyperparameters="map")
+    taken = time.perf_counter() - begun
+    done.set()
+    thread.join()
+    # Were the lock held, there would be one or two.
+    assert len(ticks) > 10 * taken, (len(ticks), taken)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_get_the_same_answers(method):
+    expected = fit()
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        for answer in pool.map_async(fit, [0, 0, 0, 0]).get(120):
+            np.testing.assert_array_equal(answer, expected)
+
+
+def test_a_fork_in_the_middle_of_a_fit_does_not_hang():
+    thread = threading.Thread(target=lambda: slow(500).fit(starts=1, hyperparameters="map"))
+    thread.start()
+    time.sleep(0.2)
+    for _ in range(10):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if np.all(np.isfinite(fit())) else 1)
+        limit = time.monotonic() + 60
+        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() > limit:
+                os.kill(child, signal.SIGKILL)
+                pytest.fail("a child hangs")
+            time.sleep(0.02)
+        assert ended[1] == 0
+    thread.join(120)
+
+
+INTERRUPTED = """
+import os, signal, threading, time, warnings
+import numpy as np, quadrat as qd
+random = np.random.default_rng(1)
+x, y = random.uniform(size=(2, {n}))
+model = qd.Model("matern32(x, y)").observe(
+    qd.point(x=x, y=y), value=np.sin(6 * x) * y + 0.1 * random.normal(size={n}))
+def interrupt():
+    time.sleep({after})
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+begun = time.perf_counter()
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    try:
+        post = model.fit({how})
+        print("answer", any("stopped" in str(w.message) for w in told), post.facts["rows"])
+    except KeyboardInterrupt:
+        print("interrupted", time.perf_counter() - begun)
+"""
+
+
+def interrupted(**what):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(**what)], check=True,
+                          capture_output=True, text=True, timeout=120)
+    return done.stdout.split()
+
+
+def test_an_interrupt_ends_a_dense_fit_at_once():
+    word, seconds = interrupted(n=1500, after=0.5, how="")
+    # Signals are looked after ten times a second.
+    assert word == "interrupted" and float(seconds) < 3
+
+
+def test_an_interrupt_of_a_sparse_fit_gives_the_best_so_far():
+    told = interrupted(n=60000, after=2.0, how="method='sparse', inducing=100")
+    assert told[0] == "interrupted" or told == ["answer", "True", "60000"]
+    assert told[0] == "answer"
+
+
+def test_progress_is_told_and_may_fail():
+    events = []
+    slow(500).fit(hyperparameters="map", starts=3, progress=lambda *event: events.append(event))
+    assert events and all(len(event) == 4 and event[0] == "optimising" for event in events)
+
+    def bad(*event):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        slow(500).fit(hyperparameters="map", starts=3, progress=bad)
+    assert np.all(np.isfinite(fit()))
+
+
+def test_the_number_of_threads_changes_nothing():
+    expected = fit()
+    try:
+        qd.set_threads(1)
+        np.testing.assert_allclose(fit(), expected, rtol=1e-10)
+    finally:
+        qd.set_threads()
