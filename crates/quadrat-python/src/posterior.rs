@@ -10,7 +10,7 @@ use quadrat::support::Functionals;
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome};
 use crate::likelihood::Likelihood;
-use crate::model::observations;
+use crate::observations::observations;
 use crate::prediction::{Asked, Prediction, scale_of};
 use crate::support::Support;
 use crate::work;
