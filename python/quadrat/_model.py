@@ -106,7 +106,7 @@ class Model:
         return self
 
     def vary(self, what, kernel, link="exp"):
-        """Lets the ``"noise"`` variance or the ``"dispersion"`` be a function; returns the model."""
+        """Makes the ``"noise"`` variance or the ``"dispersion"`` a function; returns the model."""
         self._model = self._model.vary(what, str(kernel), link)
         return self
 

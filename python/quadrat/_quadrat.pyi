@@ -6,9 +6,11 @@ from typing_extensions import Buffer
 
 __version__: str
 
-def run_file(path: str | PathLike[str], progress: Callable[[tuple], object] | None = None) -> dict[str, Any]: ...
+def run_file(
+    path: str | PathLike[str], progress: Callable[..., object] | None = None
+) -> dict[str, Any]: ...
 def run_text(
-    text: str, folder: str | PathLike[str], progress: Callable[[tuple], object] | None = None
+    text: str, folder: str | PathLike[str], progress: Callable[..., object] | None = None
 ) -> dict[str, Any]: ...
 def ungroup(asked: dict[str, Any]) -> Ungrouped: ...
 def density(asked: dict[str, Any]) -> DensityEstimate: ...
@@ -78,7 +80,7 @@ class Model:
         inducing: int | None = None,
         inducing_at: Support | None = None,
         move_inducing: bool = False,
-        progress: Callable[[tuple], object] | None = None,
+        progress: Callable[..., object] | None = None,
     ) -> Posterior: ...
 
 @final

@@ -74,8 +74,9 @@ class Ungrouped:
 
     def to_dict(self):
         """Edges and what is told of the steps, as the program's table has them."""
+        told = ("mean", "sd", "lower", "median", "upper")
         return {"from": self.start, "to": self.end,
-                **{name: getattr(self, name) for name in ("mean", "sd", "lower", "median", "upper")}}
+                **{name: getattr(self, name) for name in told}}
 
     def to_frame(self):
         """The same as a data frame of pandas."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import quadrat as qd
-from quadrat import _arrays
+from quadrat import _arrays, _quadrat
 
 VALUE = np.array([1.0, 2.0, 4.0, 3.0, 1.0, 0.0])
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u1", ">f8", "<i4", ">i2", "O"]
@@ -188,3 +188,12 @@ def test_the_index_of_a_frame_is_kept():
     data = pd.DataFrame({"t": [0.0, 1, 2]}, index=["a", "b", "c"])
     post = qd.Model("se(t)").observe(qd.point(t="t"), value=[1.0, 2, 4], data=data).fit()
     assert list(post.predict(qd.point(t="t"), data=data).to_frame().index) == ["a", "b", "c"]
+
+
+def test_every_likelihood_of_the_library_is_here():
+    with pytest.raises(qd.DataError) as caught:
+        _quadrat.Likelihood("none of them", {})
+    known = set(str(caught.value).partition("there are: ")[2].split(", "))
+    here = {getattr(qd, name).name for name in dir(qd)
+            if isinstance(getattr(qd, name), type) and issubclass(getattr(qd, name), qd.Likelihood)}
+    assert here - {""} == known and len(known) == 15

@@ -142,3 +142,25 @@ def test_totals_of_areas_are_met():
     assert all(row["lower"] < row["mean"] < row["upper"] for row in told)
     with pytest.raises(qd.DataError, match="either total or average"):
         qd.areal_interpolate(source, source)
+
+
+@pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+def test_models_of_longitudes_and_labels_refuse_plain_numbers():
+    region = {"region": {"key": "name", "dims": ["x", "y"]}}
+    areas = squares([0, 2, 4, 6, 8], births=[10.0, 14.0, 9.0, 4.0], name=list("abcd"))
+    sites = {"x": [0, 1, 2, 3], "site": list("abab"), "births": [1.0, 2.0, 2.5, 2.0]}
+    for word, kernel, file, support, aggregate in (
+        ("longitudes", "se(x, y)", areas, region, "sum"),
+        ("labels", "se(x) + iid(site)", sites, {"point": ["x", "site"]}, None),
+    ):
+        post = qd.run({
+            "latent": {"kernel": kernel},
+            "observe": [{"file": file, "support": support, "aggregate": aggregate,
+                         "likelihood": {"gaussian": {"value": "births"}}}],
+            "inference": {"hyperparameters": "map"},
+        }).posterior
+        at = qd.point({name: [0.5, 1.0] for name in post.dims})
+        with pytest.raises(qd.DataError, match=word):
+            post.predict(at)
+        with pytest.raises(qd.DataError, match=word):
+            post.condition(at, value=[1.0, 2.0])

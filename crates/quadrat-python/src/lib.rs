@@ -9,7 +9,7 @@
 //! | `buffers` | columns of numbers in and out, through the buffer protocol |
 //! | `errors` | errors of the library as exceptions of `quadrat._errors` |
 //! | `work` | long work: threads, signals, progress |
-//! | `support`, `likelihood`, `model`, `posterior`, `prediction` | the library |
+//! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
 //! | `study` | study files, by the library of the program |
 //! | `ungroup`, `density` | the jobs that are one call |
 
@@ -18,6 +18,7 @@ mod density;
 mod errors;
 mod likelihood;
 mod model;
+mod observations;
 mod posterior;
 mod prediction;
 mod study;

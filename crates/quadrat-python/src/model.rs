@@ -8,14 +8,14 @@ use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inducing, Inference, Mean, Model as Prior, Observations, Setting,
-    Varying,
+    FitOptions, Hyperparameters, Inducing, Inference, Mean, Model as Prior, Setting, Varying,
 };
 use quadrat::parameter::{PriorDensity, Transform};
 
 use crate::buffers::Numbers;
 use crate::errors::{Failure, Outcome};
 use crate::likelihood::Likelihood;
+use crate::observations::observations;
 use crate::posterior::Posterior;
 use crate::support::Support;
 use crate::work::{self, Control};
@@ -188,28 +188,6 @@ fn parsed(kernel: &str) -> Outcome<Kernel> {
                 .map_or(0, |head| head.chars().count()),
         );
         Failure::Data(format!("kernel: {}\n  {kernel}\n  {caret}^", error.message))
-    })
-}
-
-/// A table as the library takes it.
-pub fn observations(
-    support: &Support,
-    likelihood: &Likelihood,
-    times: Option<Numbers>,
-    output: Option<String>,
-    share_noise: bool,
-) -> Outcome<Observations> {
-    let mut table = Observations::new(support.functionals.clone(), likelihood.reported.clone())?;
-    if let Some(Numbers(times)) = times {
-        table = table.seen(times)?;
-    }
-    if let Some(output) = output {
-        table = table.of_output(output);
-    }
-    Ok(if share_noise {
-        table.share_noise()
-    } else {
-        table
     })
 }
 

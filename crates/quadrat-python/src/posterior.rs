@@ -10,7 +10,7 @@ use quadrat::support::Functionals;
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome};
 use crate::likelihood::Likelihood;
-use crate::model::observations;
+use crate::observations::observations;
 use crate::prediction::{Asked, Prediction, scale_of};
 use crate::support::Support;
 use crate::work;
@@ -35,17 +35,21 @@ impl Posterior {
         }
     }
 
+    /// Refuses a model whose inputs are not the numbers that people have.
+    fn check_inputs(&self) -> Outcome<()> {
+        let what = match (self.fitted.note(GEOGRAPHIC), self.fitted.note(LABELS)) {
+            (Some(_), _) => "longitudes and latitudes",
+            (_, Some(_)) => "labels",
+            _ => return Ok(()),
+        };
+        Err(Failure::Data(format!(
+            "this model was fitted to {what} by a study: predict in the study, or with `quadrat predict`"
+        )))
+    }
+
     /// Supports as this posterior takes them.
     fn place(&self, at: &Support, output: Option<&str>) -> Outcome<Functionals> {
-        let refuse = |what: &str| Err(Failure::Data(format!("this model was fitted to {what}")));
-        if self.fitted.note(GEOGRAPHIC).is_some() {
-            return refuse(
-                "longitudes and latitudes by a study: predict in the study, or with `quadrat predict`",
-            );
-        }
-        if self.fitted.note(LABELS).is_some() {
-            return refuse("labels by a study: predict in the study, or with `quadrat predict`");
-        }
+        self.check_inputs()?;
         let own = at.functionals.select(self.fitted.dims())?;
         Ok(match output {
             Some(output) => self.fitted.at_output(&own, output)?,
@@ -173,7 +177,9 @@ impl Posterior {
         times: Option<Numbers>,
         output: Option<String>,
     ) -> PyResult<Self> {
-        let more = observations(support, likelihood, times, output, false);
+        let more = self
+            .check_inputs()
+            .and_then(|()| observations(support, likelihood, times, output, false));
         let more = more.map_err(|failure| failure.raise(py))?;
         let fitted = Arc::clone(&self.fitted);
         let fitted = work::run(py, move || Ok(fitted.condition(more)?))?;
