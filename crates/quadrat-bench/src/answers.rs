@@ -111,7 +111,8 @@ fn places() -> Result<()> {
         };
         let (sum, ours) = once(|| told(&all));
         let (other, alone) = once(|| told(&map));
-        (sum?, other?);
+        sum?;
+        other?;
         let what = format!(
             "{PLACES} places, `{kernel}`, {} settings",
             all.summary().nodes

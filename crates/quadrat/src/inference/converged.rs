@@ -48,6 +48,15 @@ pub struct ConvergedMode {
     pub(super) jitter: f64,
 }
 
+impl ConvergedMode {
+    /// Whether it is of so many nodes, and made of numbers.
+    pub(super) fn fits(&self, nodes: usize) -> bool {
+        let mut all = self.values.iter().chain(&self.dual);
+        let is_of_these = self.values.len() == nodes && self.dual.len() == nodes;
+        is_of_these && all.all(|x| x.is_finite())
+    }
+}
+
 /// The error where what was kept is of another engine, or of other rows.
 pub(crate) fn of_another() -> FitError {
     InputError::Unavailable {

@@ -29,8 +29,8 @@ use crate::support::Functionals;
 const NODES: usize = 16;
 /// Coefficients of a panel that must vanish.
 const LAST: usize = 3;
-/// They do where they are below this, in the smallest sd of the panel for means, and in the smallest
-/// variance for variances: what series leave out is then below 1e-9 of these.
+/// They do where they are below this, in the smallest sd of the panel for means, and in the
+/// smallest variance for variances: what series leave out is then below 1e-9 of these.
 const VANISHED: f64 = 1e-10;
 /// Roundings of the numbers that are interpolated.
 const ROUNDINGS: f64 = 8.0 * f64::EPSILON;

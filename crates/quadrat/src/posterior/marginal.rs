@@ -32,7 +32,7 @@ enum Law<'a> {
     /// The mean of an observation of a row, behind its latent value.
     Mean(&'a Predictive, usize, Mixture<'a>),
     /// A new observation.
-    Observation(Seen<'a>),
+    Observation(Box<Seen<'a>>),
 }
 
 impl Prediction {
@@ -62,7 +62,9 @@ impl Prediction {
             None if self.is_truncated => Law::AboveZero(self.row(row)),
             None => Law::Normals(self.row(row)),
             Some(predictive) if predictive.is_mean() => Law::Mean(predictive, row, self.row(row)),
-            Some(predictive) => Law::Observation(predictive.row(&self.normals(predictive, row))),
+            Some(predictive) => {
+                Law::Observation(Box::new(predictive.row(&self.normals(predictive, row))))
+            }
         };
         Marginal {
             law,

@@ -12,7 +12,7 @@ use crate::linalg::dot;
 #[cfg(feature = "mcmc")]
 use crate::special::scalar::normal_cdf;
 use crate::special::scalar::{normal_pdf, normal_quantile};
-use crate::special::{normal_cdf_into, normal_pdf_into};
+use crate::special::{exp_into, normal_cdf_into};
 
 /// A variance of which rounding may have left less than nothing; what is no number stays so.
 pub(crate) fn not_negative(variance: f64) -> f64 {
@@ -277,11 +277,15 @@ impl Mixture<'_> {
     /// Distribution function, density and its slope; point masses have no density.
     fn cdf_and_density(&self, y: f64, work: &mut Work) -> [f64; 3] {
         let cdf = self.cdf(y, work);
-        normal_pdf_into(&work.z, &mut work.value);
+        // Steps need fewer digits of the density than the distribution function has.
+        work.exponent.clear();
+        work.exponent.extend(work.z.iter().map(|z| -0.5 * z * z));
+        exp_into(&work.exponent, &mut work.value);
+        let highest = normal_pdf(0.0);
         let (mut density, mut slope) = (0.0, 0.0);
         for ((w, _, s), (z, value)) in self.components().zip(work.z.iter().zip(&work.value)) {
             if s > 0.0 {
-                let own = w * value / s;
+                let own = highest * w * value / s;
                 density += own;
                 slope -= own * z / s;
             }
@@ -355,6 +359,7 @@ impl Mixture<'_> {
 #[derive(Default)]
 pub(crate) struct Work {
     z: Vec<f64>,
+    exponent: Vec<f64>,
     value: Vec<f64>,
 }
 

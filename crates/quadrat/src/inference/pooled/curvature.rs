@@ -72,6 +72,19 @@ impl<'a> Curvature<'a> {
         })
     }
 
+    /// What rounding leaves of a residual: it grows with the largest precision in units of the
+    /// prior.
+    pub fn rounding(&self, precisions: &[f64]) -> f64 {
+        // D^2 = T / (1 + T c) tells T c where it is large.
+        let strongest = precisions
+            .iter()
+            .zip(&self.sweep.resolvent.scale)
+            .filter(|(t, d)| t.is_finite() && **d > 0.0)
+            .map(|(t, d)| t / (d * d))
+            .fold(0.0, f64::max);
+        64.0 * f64::EPSILON * strongest
+    }
+
     /// `K J'`.
     pub fn columns(&self) -> MatRef<'_, f64> {
         self.columns.as_ref()

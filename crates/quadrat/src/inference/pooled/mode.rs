@@ -124,12 +124,7 @@ pub(super) fn find_mode_from(
     known: Option<&ConvergedMode>,
 ) -> Result<Mode, FitError> {
     let nodes = problem.prior_mean().len();
-    let is_usable = |known: &ConvergedMode| {
-        let mut all = known.values.iter().chain(&known.dual);
-        let is_of_these = known.values.len() == nodes && known.dual.len() == nodes;
-        is_of_these && all.all(|x| x.is_finite())
-    };
-    if !known.is_none_or(is_usable) {
+    if !known.is_none_or(|known| known.fits(nodes)) {
         return Err(of_another());
     }
     let mut rows = Rows::new(problem, theta);
@@ -422,10 +417,7 @@ impl Search<'_> {
             let residual = self.length(&slopes, &precisions, (&q, &x));
             // Rounding of a sum of many terms is not a fall.
             let slack = 1e-11 * (1.0 + at.objective.abs());
-            let tolerance = self
-                .options
-                .tolerance
-                .max(rounding(&precisions, &curvature));
+            let tolerance = self.options.tolerance.max(curvature.rounding(&precisions));
             let has_arrived = idle >= IDLE.0 && residual <= ARRIVED;
             let ended = is_known || residual <= tolerance || has_arrived;
             let finish = |at: At, converged: bool| Found {
@@ -500,16 +492,4 @@ impl Search<'_> {
             pinned: self.pinned,
         }
     }
-}
-
-/// What rounding leaves of a residual: it grows with the largest precision in units of the prior.
-fn rounding(precisions: &[f64], curvature: &Curvature<'_>) -> f64 {
-    // D^2 = T / (1 + T c) tells T c where it is large.
-    let strongest = precisions
-        .iter()
-        .zip(&curvature.sweep.resolvent.scale)
-        .filter(|(t, d)| t.is_finite() && **d > 0.0)
-        .map(|(t, d)| t / (d * d))
-        .fold(0.0, f64::max);
-    64.0 * f64::EPSILON * strongest
 }

@@ -133,7 +133,7 @@ impl PanjerMixture {
         if y < 0.0 {
             return Some(0.0);
         }
-        if !(y.floor() <= self.last) {
+        if y.is_nan() || y.floor() > self.last {
             return None;
         }
         let k = y as usize;

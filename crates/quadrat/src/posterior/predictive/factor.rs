@@ -18,8 +18,8 @@ use crate::special::{elementary, normal_cdf_into};
 const LEFT_OUT: f64 = 28.0;
 /// Step of the trapezoidal rule over `log G`, over `(shape + 3 + s^-2)^-1/2`. The transform of the
 /// product of the density of `log G` with a normal one of sd `s` falls to 1e-16 at the frequency of
-/// steps: for a wide one as `e^(-pi w / 2)` where shapes are small and as `e^(-w^2 / 2 shape)` where
-/// they are large, for a narrow one as `e^(-w^2 s^2 / 2)`.
+/// steps: for a wide one as `e^(-pi w / 2)` where shapes are small and as `e^(-w^2 / 2 shape)`
+/// where they are large, for a narrow one as `e^(-w^2 s^2 / 2)`.
 const STEP: f64 = 0.5;
 /// Most nodes of `log G`; shapes below 1e-3 need more.
 const MOST: f64 = 1e5;
