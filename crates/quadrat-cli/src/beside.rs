@@ -28,7 +28,7 @@ const MOST_CELLS: [f64; 2] = [400.0, 100.0];
 /// What a simple method says at places.
 pub enum Told {
     /// New observations.
-    Distributions(Prediction),
+    Distributions(Box<Prediction>),
     /// Their means alone.
     Means(Vec<f64>),
 }
@@ -86,7 +86,9 @@ impl Simple {
             && let Some(like) = new_rows(rows.likelihood(), places.amounts)?
         {
             let like = Observations::new(places.at.clone(), like)?;
-            return Ok(Told::Distributions(reported_as(&response, &like)?));
+            return Ok(Told::Distributions(Box::new(reported_as(
+                &response, &like,
+            )?)));
         }
         let means = response.mean().iter().zip(places.amounts);
         Ok(Told::Means(means.map(|(m, a)| m * a).collect()))
