@@ -155,6 +155,29 @@ pub fn add(outcome: &mut Outcome) {
             }
         }
     }
+    align(outcome);
+}
+
+/// Outputs of one prediction share a table: a method that tells of one of them has empty cells for
+/// the others.
+fn align(outcome: &mut Outcome) {
+    let all = outcome.resolved.predictions.iter().zip(&outcome.answers);
+    let told: Vec<(usize, Simple)> = all
+        .flat_map(|(asked, answer)| answer.simple.iter().map(|(simple, _)| (asked.of, *simple)))
+        .collect();
+    let all = outcome.resolved.predictions.iter();
+    for (asked, answer) in all.zip(&mut outcome.answers) {
+        let mut own = std::mem::take(&mut answer.simple);
+        for &simple in &asked.chances.simple {
+            if !told.contains(&(asked.of, simple)) {
+                continue;
+            }
+            let at = own.iter().position(|(is, _)| *is == simple);
+            let means = at.map(|at| own.swap_remove(at).1);
+            let means = means.unwrap_or_else(|| vec![f64::NAN; asked.places.len()]);
+            answer.simple.push((simple, means));
+        }
+    }
 }
 
 fn one_beside(resolved: &Resolved, asked: &Asked, simple: Simple) -> Result<Vec<f64>> {
