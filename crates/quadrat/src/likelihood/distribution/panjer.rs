@@ -47,7 +47,8 @@ impl Member {
             Distribution::NegativeBinomial(at) => count(at.mean, at.dispersion),
             Distribution::Binomial(at) => {
                 let (n, p) = (at.trials as f64, at.probability);
-                let odds = p / (1.0 - p);
+                // Where every trial succeeds the terms begin at `n` and go no further.
+                let odds = if p < 1.0 { p / (1.0 - p) } else { 0.0 };
                 (-odds, (n + 1.0) * odds, n - 1.0)
             }
             _ => return None,
@@ -198,6 +199,14 @@ mod tests {
                 (binomial(40, 0.99), 0.4),
             ],
             vec![(binomial(2, 0.5), 1.0)],
+            // Every trial succeeds, or none, or next to all.
+            vec![
+                (binomial(12, 1.0), 0.25),
+                (binomial(12, 0.0), 0.25),
+                (binomial(12, 1.0 - f64::EPSILON), 0.25),
+                (binomial(12, 0.9), 0.25),
+            ],
+            vec![(binomial(12, 1.0), 1.0)],
             // Less than e^-600 at zero.
             vec![
                 (poisson(900.0), 0.25),
@@ -210,7 +219,7 @@ mod tests {
             assert!(mixture.at_most(0.0).is_some());
             // Also backwards: what is kept stays.
             for y in [
-                -1.0, 0.0, 0.5, 900.0, 3.0, 17.0, 39.0, 40.0, 41.0, 3100.0, 8000.0,
+                -1.0, 0.0, 0.5, 900.0, 3.0, 11.0, 12.0, 17.0, 39.0, 40.0, 41.0, 3100.0, 8000.0,
             ] {
                 let want: f64 = points.iter().map(|(at, w)| w * at.cdf(y)).sum();
                 // Beyond the trials, and far out, there are no terms.
