@@ -12,8 +12,8 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Tables whose rows are asked for one by one, and of these, tables whose rows are also added up,
 /// from 10,000 draws each.
-const TABLES: u64 = 100;
-const SUMMED: u64 = 40;
+const TABLES: u64 = 60;
+const SUMMED: u64 = 24;
 const ROWS: usize = 24;
 
 /// A function of the prior at 24 places, half a lengthscale apart.
@@ -163,12 +163,12 @@ fn intervals_of_values_below_a_limit_hold_them() {
     judge(&held);
 }
 
-/// Some 1,000 rows, of which those of a table depend on each other, have a standard error of about
-/// one percent, and 40 sums of 3.4 percent: bounds are three of them away from .95.
+/// Some 600 rows, of which those of a table depend on each other, have a standard error of about
+/// 1.3 percent, and 24 sums of 4.4 percent: bounds are three of them away from .95.
 fn judge(held: &Held) {
     let share = |(inside, of): (f64, f64)| inside / of;
     println!("rows {:.4} of {}", share(held.rows), held.rows.1);
     println!("sums {:.4} of {}", share(held.sums), held.sums.1);
-    assert!((0.92..=0.98).contains(&share(held.rows)), "{held:?}");
-    assert!(share(held.sums) >= 0.85, "{held:?}");
+    assert!((0.91..=0.99).contains(&share(held.rows)), "{held:?}");
+    assert!(share(held.sums) >= 0.82, "{held:?}");
 }
