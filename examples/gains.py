@@ -3,8 +3,8 @@
 
 usage: gains.py PROGRAM [EXAMPLE ..]
 
-Runs `quadrat score` on the first study of each example, or on those that are named, and prints a table in Markdown: for
-every simple method the mean score (the log score where it has one, else the CRPS) beside ours, and what the p-value says.
+Runs `quadrat score` on the first study of each example, or on those that are named, and prints a table in Markdown: our
+mean score (the log score where simple methods have one, else the CRPS), theirs, and the p-value of each difference.
 Losses are shown as they are. Examples of densities have no rows to hold out. Takes some minutes.
 """
 
@@ -28,17 +28,20 @@ def scores(program, study, folder):
         return {(row["method"], row["score"]): (float(row["value"]), row["p_value"]) for row in csv.DictReader(lines)}
 
 
-def verdict(ours, other, p):
-    if not p or float(p) >= 0.05:
-        return "not told apart" + (f", p = {float(p):.2f}" if p else "")
-    word = "better" if ours < other else "worse"
-    return f"{word}, p {'< 0.001' if float(p) < 0.001 else f'= {float(p):.3f}'}"
+def beside(found, method, score):
+    """The score of a simple method, and the p-value of its difference from ours."""
+    if (method, score) not in found:
+        return "cannot do it"
+    value, p = found[method, score]
+    if not p:
+        return f"{value:.4g}"
+    return f"{value:.4g} (p {'< 0.001' if float(p) < 0.001 else f'= {float(p):.3f}'})"
 
 
 def main(program, named):
     studies = [sorted(folder.glob("study.toml")) or sorted(folder.glob("*.toml")) for folder in sorted(HERE.iterdir())]
     studies = [found[0] for found in studies if found]
-    print("| example | beside | score | ours | its | quadrat is | 95 % intervals hold |\n|---|---|---|---|---|---|---|")
+    print("| example | score | quadrat | `areal` | `constant` | 95 % intervals hold |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for study in studies:
             name = study.parent.name
@@ -46,17 +49,16 @@ def main(program, named):
                 continue
             found = scores(program, study, pathlib.Path(folder))
             if isinstance(found, str):
-                print(f"| {name} | {found} | | | | | |", flush=True)
+                print(f"| {name} | {found} | | | | |", flush=True)
                 continue
             held = f"{100 * found['quadrat', 'coverage_95'][0]:.0f} %"
-            others = dict.fromkeys(method for method, _ in found if method != "quadrat")
-            for method in others or ["-"]:
-                score = next((s for s in ("nll", "crps") if (method, s) in found), None)
-                if score is None:
-                    print(f"| {name} | no simple method takes such rows | | | | | {held} |", flush=True)
-                    continue
-                (ours, _), (other, p) = found["quadrat", score], found[method, score]
-                print(f"| {name} | {method} | {score} | {ours:.4g} | {other:.4g} | {verdict(ours, other, p)} | {held} |", flush=True)
+            simple = {score for method, score in found if method != "quadrat"}
+            score = next((s for s in ("nll", "crps") if s in simple), None)
+            if score is None:
+                print(f"| {name} | no simple method takes such rows | | | | {held} |", flush=True)
+                continue
+            others = " | ".join(beside(found, method, score) for method in ("areal", "constant"))
+            print(f"| {name} | {score} | {found['quadrat', score][0]:.4g} | {others} | {held} |", flush=True)
 
 
 if __name__ == "__main__":
