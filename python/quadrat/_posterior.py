@@ -14,11 +14,12 @@ from ._prediction import Prediction
 class Posterior:
     """The posterior over the function: answers at any support, and can be conditioned again.
 
-    It does not change: copies are the same object, and pickle keeps the bytes of the model file.
+    It does not change: copies are the same object, and pickle keeps the bytes of the model file,
+    and beside them the rows for plots.
     """
 
-    def __init__(self, posterior):
-        self._posterior = posterior
+    def __init__(self, posterior, tables=()):
+        self._posterior, self._tables = posterior, tables
         self._facts = posterior.summary()
 
     def __repr__(self):
@@ -109,16 +110,14 @@ class Posterior:
         -------
         Prediction
         """
-        bound, columns = support.bind(data, aggregate)
-        rows = len(bound)
-        told = self._posterior.predict(
-            bound, scale, table, output,
-            _arrays.optional(exposure, "exposure", data, rows),
-            _arrays.optional(trials, "trials", data, rows),
-            bool(non_negative))
-        for warning in told.warnings:
+        placed = support.place(data, aggregate)
+        rows = placed.rows
+        asked = (scale, table, output, _arrays.optional(exposure, "exposure", data, rows),
+                 _arrays.optional(trials, "trials", data, rows), bool(non_negative))
+        found = Prediction(self, placed, asked, level, data)
+        for warning in found.warnings:
             warnings.warn(warning, FitWarning, stacklevel=2)
-        return Prediction(told, columns, scale, level, data)
+        return found
 
     def condition(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
                   output=None, times=None, link=None, data=None):
@@ -129,11 +128,12 @@ class Posterior:
         Posterior
             A new one.
         """
-        from ._model import observed
-        bound, _, reported, times = observed(
-            support, likelihood, value, noise, aggregate, times, data, link)
+        from ._observed import observed
+        table = observed(support, likelihood, value=value, noise=noise, aggregate=aggregate,
+                         times=times, output=output, link=link, data=data)
         known = len(self._facts["warnings"])
-        more = Posterior(self._posterior.condition(bound, reported, times, output))
+        conditioned = self._posterior.condition(*table.made(), output)
+        more = Posterior(conditioned, (*self._tables, table))
         return told(more, stacklevel=3, known=known)
 
     def leave_one_out(self):
@@ -162,7 +162,7 @@ class Posterior:
                 raise
 
     def __reduce__(self):
-        return restored, (self.to_bytes(),)
+        return restored, (self.to_bytes(), self._tables)
 
     def __copy__(self):
         return self
@@ -171,9 +171,9 @@ class Posterior:
         return self
 
 
-def restored(data):
+def restored(data, tables=()):
     """A posterior from the bytes of a model file."""
-    return Posterior(_quadrat.Posterior.from_bytes(data))
+    return Posterior(_quadrat.Posterior.from_bytes(data), tables)
 
 
 def load(path):

@@ -11,6 +11,8 @@ from ._errors import DataError
 class Prediction:
     """The distribution of every row of a support, in the order of the support.
 
+    A pickle keeps the posterior and the support, and predicts anew.
+
     Attributes
     ----------
     mean, sd : numpy.ndarray
@@ -25,14 +27,25 @@ class Prediction:
         Rows far outside the data, which say more about the prior.
     """
 
-    def __init__(self, told, columns, scale, level, data):
-        self._told, self._columns, self._data = told, columns, data
-        self.scale, self.level = scale, _arrays.number(level, "level")
+    def __init__(self, posterior, placed, asked, level, data=None):
+        self.level = _arrays.number(level, "level")
         if not 0 < self.level < 1:
             raise DataError(f"level is {self.level}; it must lie between 0 and 1")
-        self.mean = _arrays.received(told.mean)
-        self.sd = _arrays.received(told.sd)
+        self._posterior, self._placed, self._asked, self._data = posterior, placed, asked, data
+        self._told = posterior._posterior.predict(placed.made(), *asked)
+        self._columns, self.scale = placed.columns, asked[0]
+        self.mean = _arrays.received(self._told.mean)
+        self.sd = _arrays.received(self._told.sd)
         self._ends = None
+
+    def __reduce__(self):
+        return Prediction, (self._posterior, self._placed, self._asked, self.level, self._data)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __len__(self):
         return len(self.mean)

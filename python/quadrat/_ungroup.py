@@ -15,6 +15,8 @@ Answer = namedtuple("Answer", ["value", "lower", "upper"])
 class Ungrouped:
     """Counts or rates in steps, with intervals; every draw of counts adds up to the bands.
 
+    A pickle keeps the bands, and ungroups them anew.
+
     Attributes
     ----------
     start, end : numpy.ndarray
@@ -25,12 +27,22 @@ class Ungrouped:
         Whether these are rates.
     """
 
-    def __init__(self, told, is_rate, level):
-        self._told, self.is_rate, self.level = told, is_rate, level
-        columns = {name: _arrays.received(own) for name, own in told.columns().items()}
+    def __init__(self, asked):
+        self._asked, self._told = asked, _quadrat.ungroup(asked)
+        self.is_rate, self.level = asked["exposure"] is not None, asked["level"]
+        columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
         self.start, self.end = columns.pop("from"), columns.pop("to")
         for name, own in columns.items():
             setattr(self, name, own)
+
+    def __reduce__(self):
+        return Ungrouped, (self._asked,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __len__(self):
         return len(self.mean)
@@ -133,7 +145,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
     rows = len(lower)
     optional = {name: None if value is None else _arrays.number(value, name) for name, value in
                 {"first": first, "last": last, "step": step, "sampled": sampled}.items()}
-    told = _quadrat.ungroup({
+    found = Ungrouped({
         "lower": lower,
         "upper": _arrays.column(upper, "upper", bands, rows),
         "count": _arrays.column(count, "count", bands, rows),
@@ -142,6 +154,6 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
         "log": bool(log), "expected": bool(expected), "level": _arrays.number(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
     })
-    for warning in told.warnings:
+    for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
-    return Ungrouped(told, exposure is not None, level)
+    return found
