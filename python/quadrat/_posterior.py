@@ -6,7 +6,7 @@ import os
 import tempfile
 import warnings
 
-from . import _arrays, _quadrat, _summary
+from . import _arrays, _pictures, _quadrat, _summary
 from ._errors import FitWarning
 from ._prediction import Prediction
 
@@ -118,6 +118,53 @@ class Posterior:
         for warning in found.warnings:
             warnings.warn(warning, FitWarning, stacklevel=2)
         return found
+
+    def plot(self, ax=None, *, support=None, scale="response", level=0.95, output=None,
+             rows=True, points=200, what="mean", **style):
+        """Draws the function with its band, and the rows that were observed; needs matplotlib.
+
+        Rows are drawn as what they are: points as dots, totals of boxes as bars of density (total
+        by length), averages as lines, intervals as bars, limits as triangles, and in a plane the
+        outlines of where they look. A posterior that was read from a model file has no rows to
+        draw.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        support : Support, optional
+            Where the function is told; over all rows where it is not given, which needs one or two
+            inputs.
+        scale, level, output
+            As for :meth:`predict`.
+        rows : bool
+            Whether rows are drawn.
+        points : int
+            How many points a curve has; a surface has a quarter along each side.
+        what, **style
+            As for `Prediction.plot`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return _pictures.posterior(self, ax, support, scale, level, output, rows, points, what,
+                                   style)
+
+    def report(self, path, *, title=None):
+        """Writes a page of HTML that needs no other file.
+
+        It holds the summary, a picture where there are one or two inputs and matplotlib is
+        installed, and every row predicted from all others where this is known.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        title : str, optional
+            Its heading.
+        """
+        _pictures.report(self, path, title)
 
     def condition(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
                   output=None, times=None, link=None, data=None):

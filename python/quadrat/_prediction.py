@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays, _frames
+from . import _arrays, _draw, _frames, _geometry
 from ._errors import DataError
 
 
@@ -120,8 +120,40 @@ class Prediction:
         """The same as a data frame: of the kind of the `data` that was given, else of pandas."""
         return _frames.make(self.to_dict(), self._data)
 
+    def to_geodataframe(self):
+        """The same as a GeoDataFrame with the geometries, of a prediction of regions."""
+        if self._placed.kind != "regions":
+            raise DataError(f"the prediction is of {self._placed.kind}, which have no geometries; "
+                            "predict at qd.region(..)")
+        geopandas = _frames.module("geopandas", "to make a GeoDataFrame", "geo")
+        shapes = geopandas.GeoSeries.from_wkb(_geometry.wkb(self._placed.arguments[1]),
+                                              index=self._placed.index, crs=self._placed.crs)
+        return geopandas.GeoDataFrame(self.to_dict(), index=shapes.index, geometry=shapes)
+
+    def plot(self, ax=None, *, what="mean", **style):
+        """Draws the prediction; needs matplotlib, maps geopandas too.
+
+        Along one input it is a curve through points and steps over boxes, with its band; totals
+        are divided by the lengths of their boxes. In a plane points and boxes are a surface, and
+        regions a map; bags are rows of points with intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        what : {"mean", "median", "sd", "lower", "upper"}
+            What is drawn, with the interval of `level` beside the first two.
+        **style
+            For the function of matplotlib or geopandas that draws it.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return _draw.prediction(self, ax, what, style)
+
     def __arrow_c_stream__(self, requested_schema=None):
-        table = _frames._module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
+        table = _frames.module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
         return table.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self):

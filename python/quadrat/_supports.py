@@ -68,12 +68,15 @@ class Placed:
         What the library is given.
     columns : dict
         The columns of its rows by name.
+    crs, index
+        Those of the geometries, where they have any.
     """
 
-    __slots__ = ("kind", "arguments", "columns")
+    __slots__ = ("kind", "arguments", "columns", "crs", "index")
 
-    def __init__(self, kind, arguments, columns):
+    def __init__(self, kind, arguments, columns, crs=None, index=None):
         self.kind, self.arguments, self.columns = kind, arguments, columns
+        self.crs, self.index = crs, index
 
     @property
     def dims(self):
@@ -149,7 +152,9 @@ class _Region(Support):
         parts = _geometry.regions(geometries)
         first, second, told = _sides(self._inputs, data, len(parts))
         arguments = (self.dims, parts, first, second, self._needed(aggregate))
-        return Placed("regions", arguments, told)
+        index = getattr(geometries, "index", None)
+        return Placed("regions", arguments, told, getattr(geometries, "crs", None),
+                      None if callable(index) else index)
 
 
 def point(inputs=None, /, **named):

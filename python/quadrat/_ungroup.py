@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from collections import namedtuple
 
-from . import _arrays, _frames, _quadrat
+import numpy as np
+
+from . import _arrays, _draw, _frames, _quadrat, _rows
 from ._errors import DataError, FitWarning
 
 #: A number with its interval.
@@ -83,6 +85,37 @@ class Ungrouped:
             raise DataError(f"these are {'rates' if self.is_rate else 'places'}, which have not "
                             f"{what}")
         return Answer(*found)
+
+    def plot(self, ax=None, *, rows=True, **style):
+        """Draws counts per unit, or rates, with their band, and the bands; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        rows : bool
+            Whether the bands are drawn: bars of count by width, or of rates.
+        **style
+            For the steps.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = _draw.axes(ax)
+        share = 1.0 if self.is_rate else 1 / (self.end - self.start)
+        band = (self.lower * share, self.upper * share)
+        _draw.steps(ax, self.start, self.end, self.mean * share, band, self.level, **style)
+        if rows:
+            ends = np.clip([self._asked["lower"], self._asked["upper"]], self.start[0],
+                           self.end[-1])
+            width = ends[1] - ends[0]
+            size = width if self._asked["exposure"] is None else self._asked["exposure"]
+            _rows.bars(ax, *ends, self._asked["count"] / size, "bands")
+        ax.set_ylabel("rate" if self.is_rate else "count per unit")
+        ax.set_ylim(bottom=0)
+        ax.legend(frameon=False)
+        return ax
 
     def to_dict(self):
         """Edges and what is told of the steps, as the program's table has them."""
