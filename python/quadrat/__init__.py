@@ -38,6 +38,7 @@ _PLACES = {
     "_likelihoods": ["Bernoulli", "Binomial", "Censored", "Exponential", "Gamma", "Gaussian"]
     + ["Interval", "Laplace", "Likelihood", "LogNormal", "NegativeBinomial", "Ordinal", "Poisson"]
     + ["Positive", "StudentT", "Truncated"],
+    "_many": ["ManyFits", "fit_many"],
     "_model": ["Model"],
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],

@@ -28,6 +28,7 @@ from ._likelihoods import (
     StudentT as StudentT,
     Truncated as Truncated,
 )
+from ._many import ManyFits as ManyFits, fit_many as fit_many
 from ._model import Model as Model
 from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction

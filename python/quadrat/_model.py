@@ -169,6 +169,14 @@ class Model:
         NotConverged
             When there is no answer that can be told.
         """
+        fitted = self._fitted(
+            seed=seed, method=method, hyperparameters=hyperparameters, starts=starts,
+            threads=threads, inducing=inducing, move_inducing=move_inducing, progress=progress)
+        return told(fitted, stacklevel=3)
+
+    def _fitted(self, *, seed=0, method="auto", hyperparameters="auto", starts=None, threads=None,
+                inducing=None, move_inducing=False, progress=None):
+        """The posterior, whose warnings nobody is told."""
         at = inducing.bind(None)[0] if isinstance(inducing, Support) else None
         number = None if at is not None else _optional(inducing, "inducing")
         seed, starts, threads = (_arrays.whole(seed, "seed"), _optional(starts, "starts"),
@@ -176,7 +184,7 @@ class Model:
         with _progress.listener(progress) as listen:
             fitted = self._model.fit(
                 method, hyperparameters, seed, starts, threads, number, at, move_inducing, listen)
-        return told(Posterior(fitted, self._tables()), stacklevel=3)
+        return Posterior(fitted, self._tables())
 
 
 def _optional(value, name):
