@@ -30,7 +30,7 @@ from ._quadrat import __version__, set_threads
 # Where each name is: modules are imported when they are first asked for, so that importing the
 # package is quick.
 _PLACES = {
-    "_areal": ["areal_interpolate"],
+    "_areal": ["ArealFit", "areal_interpolate"],
     "_density": ["Density"],
     "_errors": ["DataError", "FitError", "FitWarning", "InternalError", "LoadError"]
     + ["NotConverged", "Problem"],

@@ -1,4 +1,4 @@
-from ._areal import areal_interpolate as areal_interpolate
+from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
 from ._density import Density as Density
 from ._errors import (
     DataError as DataError,
