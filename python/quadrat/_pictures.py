@@ -18,7 +18,7 @@ def posterior(post, ax, support, scale, level, output, rows, points, what, style
     """A posterior over one or two inputs, with what was observed."""
     names = post.dims
     if support is None:
-        support = _everywhere(post, _arrays.whole(points, "points", 8))
+        support = everywhere(post, _arrays.whole(points, "points", 8))
     with warnings.catch_warnings():
         # A curve is finer than the rows by design; what it shows between them is its band.
         warnings.simplefilter("ignore", FitWarning)
@@ -48,14 +48,15 @@ def _is_seen(table, scale):
     return not (scale == "latent" and has_link) and not (scale == "observation" and is_rank)
 
 
-def _everywhere(post, points):
+def everywhere(post, points):
+    """Points all over the rows, along one input or two."""
     names = post.dims
     if len(names) > 2:
         raise DataError(f"the posterior is over {len(names)} inputs ({', '.join(names)}); give "
-                        "the support along which it is drawn: support=qd.grid(..)")
+                        "a support along one or two of them: support=qd.grid(..)")
     ends = {name: _rows.reach(post._tables, name) for name in names}
     if None in ends.values():
-        raise DataError("this posterior has no rows that say where to draw; give a support, such "
+        raise DataError("this posterior has no rows that say where; give a support, such "
                         f"as support=qd.grid({names[0]}=range(100))")
     if len(names) == 1:
         return point({name: np.linspace(*own, points) for name, own in ends.items()})

@@ -151,6 +151,21 @@ class Posterior:
         return _pictures.posterior(self, ax, support, scale, level, output, rows, points, what,
                                    style)
 
+    def to_arviz(self, support=None, n=1000, seed=1, *, name="f", **settings):
+        """Joint draws at a support as ArviZ has them.
+
+        Parameters
+        ----------
+        support : Support, optional
+            Where; as for :meth:`plot` where it is not given.
+        n, seed, name
+            As for `Prediction.to_arviz`.
+        **settings
+            As for :meth:`predict`.
+        """
+        support = _pictures.everywhere(self, 200) if support is None else support
+        return self.predict(support, **settings).to_arviz(n, seed, name=name)
+
     def report(self, path, *, title=None):
         """Writes a page of HTML that needs no other file.
 

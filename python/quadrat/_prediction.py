@@ -130,6 +130,22 @@ class Prediction:
                                               index=self._placed.index, crs=self._placed.crs)
         return geopandas.GeoDataFrame(self.to_dict(), index=shapes.index, geometry=shapes)
 
+    def to_arviz(self, n=1000, seed=1, *, name="f"):
+        """Joint draws as ArviZ has them: InferenceData, or a DataTree from ArviZ 1 on.
+
+        The draws are independent of each other: one chain, whose effective sample size is its
+        length. Hyperparameters are not among them.
+
+        Parameters
+        ----------
+        n, seed : int
+            Number of draws, and their seed.
+        name : str
+            What the variable is called; its dimensions are ``chain``, ``draw`` and ``row``.
+        """
+        from . import _arviz
+        return _arviz.inference_data(self, n, seed, name)
+
     def plot(self, ax=None, *, what="mean", **style):
         """Draws the prediction; needs matplotlib, maps geopandas too.
 

@@ -64,7 +64,7 @@ def test_the_rows_of_a_pickle_are_drawn_and_a_model_file_has_none(bands, tmp_pat
     assert len(pickle.loads(pickle.dumps(bands)).plot().patches) == 3
     bands.save(tmp_path / "m.quadrat")
     loaded = qd.load(tmp_path / "m.quadrat")
-    with pytest.raises(qd.DataError, match="no rows that say where to draw; give a support"):
+    with pytest.raises(qd.DataError, match="no rows that say where; give a support"):
         loaded.plot()
     assert not loaded.plot(support=qd.point(age=[0.0, 10, 20])).patches
     more = bands.condition(qd.point(age=[5.0]), value=[14.0], noise=0.1)
