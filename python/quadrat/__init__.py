@@ -6,7 +6,8 @@ Three ways in, one engine:
   :func:`bag`) with a likelihood, fit, predict;
 * study files: :func:`run` a file or a dict, with the numbers and messages of the program
   ``quadrat``;
-* jobs in one line: :func:`ungroup`, :class:`Density`, :func:`areal_interpolate`.
+* jobs in one line: :func:`ungroup`, :class:`Density`, :func:`areal_interpolate`,
+  :func:`disaggregate`; :func:`fit_many` for a model of every group.
 
 Examples
 --------
@@ -32,6 +33,7 @@ from ._quadrat import __version__, set_threads
 _PLACES = {
     "_areal": ["ArealFit", "areal_interpolate"],
     "_density": ["Density"],
+    "_disaggregate": ["Disaggregated", "disaggregate"],
     "_errors": ["DataError", "FitError", "FitWarning", "InternalError", "LoadError"]
     + ["NotConverged", "Problem"],
     "_kernels": ["Kernel"],

@@ -1,5 +1,6 @@
 from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
 from ._density import Density as Density
+from ._disaggregate import Disaggregated as Disaggregated, disaggregate as disaggregate
 from ._errors import (
     DataError as DataError,
     FitError as FitError,

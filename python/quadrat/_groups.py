@@ -19,7 +19,7 @@ def groups(frame, by):
     if not names:
         raise DataError("by is empty; name the column that tells the groups apart")
     frame = columned(frame)
-    columns = [_values(frame, name) for name in names]
+    columns = [values(frame, name, "by") for name in names]
     members = {}
     for row, key in enumerate(columns[0] if isinstance(by, str) else zip(*columns)):
         members.setdefault(key, []).append(row)
@@ -38,15 +38,16 @@ def columned(frame):
     return frame
 
 
-def _values(frame, name):
-    column = _frames.take(frame, name, "by")
+def values(frame, name, argument):
+    """The entries of a column as plain values, none of which is missing."""
+    column = _frames.take(frame, name, argument)
     found = column.to_pylist() if hasattr(column, "to_pylist") else column
     found = found.tolist() if hasattr(found, "tolist") else list(found)
     for row, value in enumerate(found):
         # Missing values of pandas are not equal to themselves, or refuse to say.
         if value is None or type(value).__name__ == "NAType" or value != value:
-            raise DataError(f"by: {name} is missing in row {row}; leave this row out, or give it "
-                            "a group")
+            raise DataError(f"{argument}: {name} is missing in row {row}; leave this row out, or "
+                            "give it a name")
     return found
 
 
