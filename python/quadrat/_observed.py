@@ -27,15 +27,14 @@ class Observed:
         Whether the noise variance is that of another table.
     """
 
-    __slots__ = ("placed", "likelihood", "given", "times", "output", "share_noise", "support")
+    __slots__ = ("placed", "likelihood", "given", "times", "output", "share_noise")
 
     def __init__(self, placed, likelihood, given, times, output, share_noise):
         self.placed, self.likelihood, self.given = placed, likelihood, given
         self.times, self.output, self.share_noise = times, output, share_noise
-        self.support = placed.made()
 
     def __len__(self):
-        return len(self.support)
+        return self.placed.rows
 
     def __reduce__(self):
         return Observed, (self.placed, self.likelihood, self.given, self.times, self.output,
@@ -44,11 +43,11 @@ class Observed:
     @property
     def size(self):
         """Lengths, areas or total weights of sums; one for averages and points."""
-        return _arrays.received(self.support.size)
+        return _arrays.received(self.placed.made().size)
 
     def made(self):
         """Support, likelihood and repetitions as the library takes them."""
-        return self.support, _quadrat.Likelihood(self.likelihood, self.given), self.times
+        return self.placed.made(), _quadrat.Likelihood(self.likelihood, self.given), self.times
 
 
 def observed(support, likelihood, *, value=None, noise=None, aggregate=None, times=None,

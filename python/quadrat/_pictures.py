@@ -92,8 +92,8 @@ def _picture(post):
     except ImportError:
         return "<p>No figure: matplotlib is not installed.</p>"
     # A figure of its own, which no window shows.
-    figure, found = Figure(figsize=(8, 4.5), layout="constrained"), io.StringIO()
     outputs = post.outputs or [None]
+    figure, found = Figure(figsize=(8, 1 + 3.5 * len(outputs)), layout="constrained"), io.StringIO()
     try:
         all_axes = figure.subplots(len(outputs), 1, squeeze=False)[:, 0]
         for ax, output in zip(all_axes, outputs):

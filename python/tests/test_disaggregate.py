@@ -65,9 +65,10 @@ def test_frames_are_those_of_the_pixels():
 
 def test_hidden_counts_and_bags_that_nobody_observed():
     few = {"district": NAMES[:4], "least": [0, *CASES[1:4]], "most": [4, *CASES[1:4]]}
-    told = qd.disaggregate(few, PIXELS, counts=("least", "most"), **SAID)
+    said = {**SAID, "counts": ("least", "most"), "fit": {"hyperparameters": "map"}}
+    told = qd.disaggregate(few, PIXELS, **said)
     assert len(told) == 40 and told.total.mean[:8].sum() < 10
-    more = qd.disaggregate(few, PIXELS, counts=("least", "most"), overdispersed=True, **SAID)
+    more = qd.disaggregate(few, PIXELS, overdispersed=True, **said)
     assert more.rate.sd[20] > told.rate.sd[20]
     # The district that nobody observed is known least.
     assert np.argmax(np.diff(np.log([told.rate.lower, told.rate.upper]), axis=0)) >= 32

@@ -172,6 +172,24 @@ def test_a_report_is_one_page(bands, tmp_path):
     assert not any(word in page for word in ("src=", "<link", 'href="http', "@import"))
 
 
+def test_of_several_outputs_each_has_its_rows(tmp_path):
+    model = qd.Model("coregion(of, a, b) * se(t)").observe(
+        qd.point(t=T), value=np.sin(T), noise=0.01, output="a")
+    box = qd.box(t=(T[:-1], T[1:]), aggregate="mean")
+    post = model.observe(box, value=np.cos(T[:-1]), noise=0.01, output="b").fit()
+    ax = post.plot(output="a")
+    assert len(line(ax, "observed").get_xdata()) == 13 and len(ax.collections) == 1
+    assert len(post.plot(ax, output="b").collections) == 3
+    with pytest.raises(qd.DataError, match="several outputs"):
+        post.plot()
+    post.report(tmp_path / "two.html")
+    assert (tmp_path / "two.html").read_text(encoding="utf-8").count('id="axes_') == 2
+    post.save(tmp_path / "m.quadrat")
+    qd.load(tmp_path / "m.quadrat").report(tmp_path / "loaded.html")
+    page = (tmp_path / "loaded.html").read_text(encoding="utf-8")
+    assert "No figure: this posterior has no rows that say where" in page
+
+
 def test_nothing_is_imported_before_it_is_drawn():
     code = ("import sys, quadrat as qd; p = qd.Model('se(x)').observe(qd.point(x=[0., 1, 2]), "
             "value=[0., 1, 0], noise=.1).fit().predict(qd.point(x=[1.])); "

@@ -10,6 +10,7 @@ pytest.importorskip("sklearn")
 
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -100,11 +101,14 @@ def test_grades_in_their_order():
     names = ["poor", "fair", "good"]
     y = np.array(names)[np.digitize(np.sin(X[:, 0]) + 0.1 * random.normal(size=90), [-0.4, 0.4])]
     fitted = OrdinalRegressor("se(x0)", grades=names).fit(X, y)
-    assert fitted.classes_.tolist() == names and fitted.score(X, y) > 0.85
+    assert fitted.grades_.tolist() == names and fitted.classes_.tolist() == sorted(names)
+    assert fitted.score(X, y) > 0.85
     share = fitted.predict_proba([[1.5], [4.7], [3.1]])
     np.testing.assert_allclose(share.sum(1), 1)
     # Sine: above, below and at the middle.
-    assert share.argmax(1).tolist() == [2, 0, 1] and np.all(share >= 0)
+    assert fitted.classes_[share.argmax(1)].tolist() == ["good", "poor", "fair"]
+    # Scores of scikit-learn take columns in sorted order of the labels.
+    assert log_loss(y, fitted.predict_proba(X)) < 0.5 and np.all(share >= 0)
     assert fitted.predict([[1.5]]) == ["good"]
     latent, sd = fitted.predict_latent([[1.5], [4.7]], return_std=True)
     assert latent[0] > latent[1] and np.all(sd > 0)
@@ -116,6 +120,8 @@ def test_grades_in_their_order():
     assert cross_val_score(line, X, y, cv=3, scoring="accuracy").mean() > 0.7
     with pytest.raises(ValueError, match="y has the grade 'poor', which is not among grades"):
         OrdinalRegressor(grades=["fair", "good"]).fit(X, y)
+    with pytest.raises(ValueError, match="grades has a label twice"):
+        OrdinalRegressor(grades=[*names, "good"]).fit(X, y)
 
 
 def test_intervals_as_targets():

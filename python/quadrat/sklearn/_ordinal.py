@@ -28,6 +28,8 @@ class OrdinalRegressor(ClassifierMixin, GaussianProcess):
     Attributes
     ----------
     classes_ : numpy.ndarray
+        The labels in sorted order, as scikit-learn's scores expect the columns of probabilities.
+    grades_ : numpy.ndarray
         The labels from the lowest to the highest.
     posterior_, kernel_, hyperparameters_, log_evidence_
         As of :class:`GPRegressor`.
@@ -55,23 +57,28 @@ class OrdinalRegressor(ClassifierMixin, GaussianProcess):
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         found = np.unique(y)
-        self.classes_ = found if self.grades is None else np.asarray(self.grades)
+        self.grades_ = found if self.grades is None else np.asarray(self.grades)
+        self.classes_ = np.unique(self.grades_)
         unknown = found[~np.isin(found, self.classes_)]
         if len(unknown):
             raise ValueError(f"y has the grade {unknown.tolist()[0]!r}, which is not among grades: "
-                             f"{self.classes_.tolist()}")
+                             f"{self.grades_.tolist()}")
+        if len(self.classes_) != len(self.grades_):
+            raise ValueError(f"grades has a label twice: {self.grades_.tolist()}")
         if len(self.classes_) < 2:
             raise ValueError("y has one class only; ordered grades need two or more")
-        order = np.argsort(self.classes_, kind="stable")
-        ranks = order[np.searchsorted(self.classes_, y, sorter=order)] + 1
+        # Of every label in sorted order its place among the grades.
+        self._rank = np.argsort(self.grades_, kind="stable")
+        ranks = self._rank[np.searchsorted(self.classes_, y)] + 1
         return self._fitted(X, Ordinal(ranks, ranks=len(self.classes_)))
 
     def predict_proba(self, X):
-        """The probability of each grade, shape ``(rows, grades)``."""
+        """The probability of each of `classes_`, shape ``(rows, classes)``."""
         told = self._told(X, "observation")
         up_to = [np.zeros(len(told))]
         up_to += [told.cdf(rank) for rank in range(1, len(self.classes_))]
-        return np.diff(np.stack([*up_to, np.ones(len(told))], axis=1), axis=1)
+        by_grade = np.diff(np.stack([*up_to, np.ones(len(told))], axis=1), axis=1)
+        return by_grade[:, self._rank]
 
     def predict(self, X):
         """The most probable grade of the rows of `X`."""
