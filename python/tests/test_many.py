@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import types
 
 import numpy as np
@@ -150,15 +151,14 @@ def test_an_executor_gives_the_answers_of_threads():
 
 def _killed(group):
     if group["region"].iloc[0] == "west":
+        # Dask blames all tasks that stand on a worker that dies: let the others end elsewhere.
+        time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGKILL)
     return len(group)
 
 
 def test_dask_gives_the_answers_of_threads_and_survives_a_worker():
     distributed = pytest.importorskip("distributed")
-    # A task whose worker was killed once is not tried again.
-    config = pytest.importorskip("dask").config
-    config.set({"distributed.scheduler.allowed-failures": 0})
     own = rows()
     own["y"][1::4] = np.nan
     with pytest.warns(qd.FitWarning):
