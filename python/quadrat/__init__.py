@@ -6,7 +6,8 @@ Three ways in, one engine:
   :func:`bag`) with a likelihood, fit, predict;
 * study files: :func:`run` a file or a dict, with the numbers and messages of the program
   ``quadrat``;
-* jobs in one line: :func:`ungroup`, :class:`Density`, :func:`areal_interpolate`.
+* jobs in one line: :func:`ungroup`, :class:`Density`, :func:`areal_interpolate`,
+  :func:`disaggregate`; :func:`fit_many` for a model of every group.
 
 Examples
 --------
@@ -30,14 +31,16 @@ from ._quadrat import __version__, set_threads
 # Where each name is: modules are imported when they are first asked for, so that importing the
 # package is quick.
 _PLACES = {
-    "_areal": ["areal_interpolate"],
+    "_areal": ["ArealFit", "areal_interpolate"],
     "_density": ["Density"],
+    "_disaggregate": ["Disaggregated", "disaggregate"],
     "_errors": ["DataError", "FitError", "FitWarning", "InternalError", "LoadError"]
     + ["NotConverged", "Problem"],
     "_kernels": ["Kernel"],
     "_likelihoods": ["Bernoulli", "Binomial", "Censored", "Exponential", "Gamma", "Gaussian"]
     + ["Interval", "Laplace", "Likelihood", "LogNormal", "NegativeBinomial", "Ordinal", "Poisson"]
     + ["Positive", "StudentT", "Truncated"],
+    "_many": ["ManyFits", "fit_many"],
     "_model": ["Model"],
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],

@@ -1,5 +1,6 @@
-from ._areal import areal_interpolate as areal_interpolate
+from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
 from ._density import Density as Density
+from ._disaggregate import Disaggregated as Disaggregated, disaggregate as disaggregate
 from ._errors import (
     DataError as DataError,
     FitError as FitError,
@@ -28,6 +29,7 @@ from ._likelihoods import (
     StudentT as StudentT,
     Truncated as Truncated,
 )
+from ._many import ManyFits as ManyFits, fit_many as fit_many
 from ._model import Model as Model
 from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction

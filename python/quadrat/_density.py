@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from . import _arrays, _frames, _quadrat
+from . import _arrays, _draw, _frames, _quadrat, _rows
 from ._errors import DataError, FitWarning
 from ._ungroup import Answer
 
@@ -77,19 +77,20 @@ class Density:
         return cls.from_intervals(lower, upper, weights=count, **settings)
 
     def _estimate(self, asked):
-        self._take(_quadrat.density(asked), asked["level"])
+        rows = {name: asked[name] for name in ("values", "lower", "upper", "weights")}
+        self._take(_quadrat.density(asked), asked["level"], rows)
         for warning in self._told.warnings:
             warnings.warn(warning, FitWarning, stacklevel=4)
 
-    def _take(self, told, level):
-        self._told, self.level = told, level
+    def _take(self, told, level, rows):
+        self._told, self.level, self._rows = told, level, rows
         columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
         self.edges, self.x, self.density = (columns[n] for n in ("edges", "x", "density"))
         self.lower, self.upper = columns["lower"], columns["upper"]
         self._simultaneous = columns["simultaneous_lower"], columns["simultaneous_upper"]
 
     def __reduce__(self):
-        return _restored, (self._told.to_bytes(), self.level)
+        return _restored, (self._told.to_bytes(), self.level, self._rows)
 
     def __copy__(self):
         return self
@@ -151,6 +152,39 @@ class Density:
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self.x))
 
+    def plot(self, ax=None, *, simultaneous=False, rows=True, **style):
+        """Draws the density with its band, and what was seen of it; needs matplotlib.
+
+        Values are ticks at the foot, or bars where they stand in bins that do not overlap.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        simultaneous : bool
+            Whether the band is of all cells together.
+        rows : bool
+            Whether what was seen is drawn.
+        **style
+            For the curve.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = _draw.axes(ax)
+        style.setdefault("label", "density")
+        _draw.curve(ax, self.x, self.density, self.band(simultaneous), self.level, **style)
+        if rows:
+            _rows.of_density(ax, **self._rows)
+        # Far tails, which are flat on the axis, are left out of sight, but no value is.
+        seen = np.flatnonzero(self.upper > 0.005 * self.density.max())
+        ends = _rows.span(**self._rows)
+        ax.set_xlim(min(self.edges[seen[0]], ends[0]), max(self.edges[seen[-1] + 1], ends[1]))
+        ax.set_ylim(bottom=0)
+        ax.legend(frameon=False)
+        return ax
+
     def to_dict(self):
         """Cells, density and band, column by column."""
         return {"x": self.x, "density": self.density, "lower": self.lower, "upper": self.upper}
@@ -160,9 +194,9 @@ class Density:
         return _frames.make(self.to_dict())
 
 
-def _restored(data, level):
+def _restored(data, level, rows):
     made = Density.__new__(Density)
-    made._take(_quadrat.DensityEstimate.from_bytes(data), level)
+    made._take(_quadrat.DensityEstimate.from_bytes(data), level, rows)
     return made
 
 

@@ -16,7 +16,7 @@ def take(data, name, argument):
     if data is None:
         raise DataError(f"{argument} is the name \"{name}\", and no data was given: data=...")
     if not hasattr(data, "__getitem__") and hasattr(data, "__arrow_c_stream__"):
-        data = _module("pyarrow", "to read this data").table(data)
+        data = module("pyarrow", "to read this data").table(data)
     known = names(data)
     if known is not None and name not in known:
         listed = ", ".join(f"\"{one}\"" for one in known)
@@ -46,18 +46,21 @@ def make(columns, like=None):
     """A frame of the kind of `like`: polars, pyarrow, else pandas with its index kept."""
     kind = type(like).__module__.partition(".")[0]
     if kind == "polars":
-        return _module("polars", "to make a frame").DataFrame(columns)
+        return module("polars", "to make a frame").DataFrame(columns)
     if kind == "pyarrow":
-        return _module("pyarrow", "to make a table").table(columns)
-    pandas = _module("pandas", "to make a frame; to_dict() does without")
+        return module("pyarrow", "to make a table").table(columns)
+    pandas = module("pandas", "to make a frame; to_dict() does without")
     rows = len(next(iter(columns.values()), ()))
     index = getattr(like, "index", None)
     fits = kind in ("pandas", "geopandas") and len(index) == rows
     return pandas.DataFrame(columns, index=index if fits else None)
 
 
-def _module(name, why):
+def module(name, why, extra=None):
+    """A library that is not always there, or what to install."""
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ImportError(f"{name} is needed {why}: pip install {name}") from None
+        library = name.partition(".")[0]
+        place = f"\"quadrat[{extra}]\"" if extra else library
+        raise ImportError(f"{library} is needed {why}: pip install {place}") from None

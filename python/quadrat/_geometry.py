@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 from ._errors import DataError
 
 
@@ -41,3 +43,19 @@ def _vertex(at, row):
         return [float(at[0]), float(at[1])]
     except (TypeError, ValueError, IndexError):
         raise DataError(f"region {row} has the vertex {at!r}; give two numbers") from None
+
+
+def wkb(regions):
+    """Every region as the bytes of a multipolygon (WKB), its rings closed."""
+    return [_multipolygon(parts) for parts in regions]
+
+
+def _multipolygon(parts):
+    found = struct.pack("<BII", 1, 6, len(parts))
+    for part in parts:
+        found += struct.pack("<BII", 1, 3, len(part))
+        for ring in part:
+            closed = ring if ring[0] == ring[-1] else [*ring, ring[0]]
+            found += struct.pack("<I", len(closed))
+            found += b"".join(struct.pack("<2d", *at) for at in closed)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays, _frames, _quadrat
+from . import _arrays, _frames
 from ._errors import DataError
 
 # What codes of censored values mean, besides numbers below, at and above zero.
@@ -29,14 +29,14 @@ class Likelihood:
     def __repr__(self):
         return f"<{type(self).__name__} of {', '.join(self._given)}>"
 
-    def bind(self, rows, data=None, link=None):
-        """The likelihood as the library takes it, of so many rows."""
+    def columns(self, rows, data=None, link=None):
+        """Its columns and settings by name, of so many rows."""
         given = {name: self._column(name, value, rows, data)
                  for name, value in self._given.items()}
         given.update(self._settings)
         if self._takes_link and link is not None:
             given.setdefault("link", link)
-        return _quadrat.Likelihood(self.name, given)
+        return given
 
     def _column(self, name, value, rows, data):
         return _arrays.column(value, name, data, rows)
@@ -181,8 +181,8 @@ class Positive(Likelihood):
     def __init__(self, *, sd, margin=0.0):
         super().__init__({}, {"margin": margin, "sd": sd})
 
-    def bind(self, rows, data=None, link=None):
-        return _quadrat.Likelihood(self.name, {"rows": np.zeros(rows), **self._settings})
+    def columns(self, rows, data=None, link=None):
+        return {"rows": np.zeros(rows), **self._settings}
 
 
 class Bernoulli(Likelihood):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _arrays, _progress, _quadrat
 from ._errors import DataError
-from ._likelihoods import Gaussian, Likelihood
+from ._observed import observed
 from ._posterior import Posterior, told
 from ._supports import Support
 
@@ -36,7 +36,8 @@ class Model:
     def __init__(self, kernel, mean="constant", link=None, hyperparameters=None):
         self.kernel, self.mean, self.link = str(kernel), mean, link
         self._model = _quadrat.Model(self.kernel, str(mean))
-        self._rows = 0
+        # What was said after this, in order: a pickle says it again.
+        self._said = []
         for name, said in (hyperparameters or {}).items():
             if not isinstance(said, dict):
                 raise DataError(f"hyperparameters: {name} is {said!r}; give a dict, such as "
@@ -44,7 +45,23 @@ class Model:
             self.set(name, **said)
 
     def __repr__(self):
-        return f"<Model {self.kernel}, {self._rows} rows>"
+        return f"<Model {self.kernel}, {sum(map(len, self._tables()))} rows>"
+
+    def __reduce__(self):
+        return _said_again, (self.kernel, self.mean, self.link, tuple(self._said))
+
+    def _tables(self):
+        return tuple(said for what, said in self._said if what == "observe")
+
+    def _say(self, what, said):
+        if what == "observe":
+            support, reported, times = said.made()
+            said_to = (support, reported, times, said.output, said.share_noise)
+        else:
+            said_to = said
+        self._model = getattr(self._model, what)(*said_to)
+        self._said.append((what, said))
+        return self
 
     def observe(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
                 output=None, times=None, share_noise=False, data=None):
@@ -71,14 +88,9 @@ class Model:
         data : data frame, optional
             Where names of columns are looked up: pandas, polars, pyarrow, a dict of arrays.
         """
-        if not isinstance(support, Support):
-            raise TypeError(f"support is {type(support).__name__}; give point(..), box(..), "
-                            "region(..) or bag(..)")
-        bound, rows, reported, times = observed(
-            support, likelihood, value, noise, aggregate, times, data, self.link)
-        self._model = self._model.observe(bound, reported, times, output, bool(share_noise))
-        self._rows += rows
-        return self
+        return self._say("observe", observed(
+            support, likelihood, value=value, noise=noise, aggregate=aggregate, times=times,
+            output=output, share_noise=share_noise, link=self.link, data=data))
 
     def set(self, name, **said):
         """Says something about a hyperparameter; returns the model.
@@ -100,23 +112,20 @@ class Model:
                             + ", ".join(_SETTINGS))
         numbers = {key: None if said.get(key) is None else _arrays.number(said[key], key)
                    for key in ("start", "value", "lower", "upper")}
-        self._model = self._model.set(name, (
+        return self._say("set", (name, (
             numbers["start"], numbers["value"], bool(said.get("fixed", False)),
-            said.get("prior"), numbers["lower"], numbers["upper"]))
-        return self
+            said.get("prior"), numbers["lower"], numbers["upper"])))
 
     def vary(self, what, kernel, link="exp"):
         """Makes the ``"noise"`` variance or the ``"dispersion"`` a function; returns the model."""
-        self._model = self._model.vary(what, str(kernel), link)
-        return self
+        return self._say("vary", (what, str(kernel), link))
 
     def non_negative(self):
         """Keeps the function from being negative where rows look; returns the model.
 
         Intervals become too narrow; ``predict(.., non_negative=True)`` cuts predictions off.
         """
-        self._model = self._model.non_negative()
-        return self
+        return self._say("non_negative", ())
 
     def parameters(self):
         """The hyperparameters as a list of dicts: name, start, prior, whether it is fixed."""
@@ -160,6 +169,14 @@ class Model:
         NotConverged
             When there is no answer that can be told.
         """
+        fitted = self._fitted(
+            seed=seed, method=method, hyperparameters=hyperparameters, starts=starts,
+            threads=threads, inducing=inducing, move_inducing=move_inducing, progress=progress)
+        return told(fitted, stacklevel=3)
+
+    def _fitted(self, *, seed=0, method="auto", hyperparameters="auto", starts=None, threads=None,
+                inducing=None, move_inducing=False, progress=None):
+        """The posterior, whose warnings nobody is told."""
         at = inducing.bind(None)[0] if isinstance(inducing, Support) else None
         number = None if at is not None else _optional(inducing, "inducing")
         seed, starts, threads = (_arrays.whole(seed, "seed"), _optional(starts, "starts"),
@@ -167,24 +184,15 @@ class Model:
         with _progress.listener(progress) as listen:
             fitted = self._model.fit(
                 method, hyperparameters, seed, starts, threads, number, at, move_inducing, listen)
-        return told(Posterior(fitted), stacklevel=3)
+        return Posterior(fitted, self._tables())
 
 
 def _optional(value, name):
     return None if value is None else _arrays.whole(value, name, 1)
 
 
-def observed(support, likelihood, value, noise, aggregate, times, data, link):
-    """A table as the library takes it: support, how many rows, likelihood, repetitions."""
-    if isinstance(likelihood, Support) or not isinstance(likelihood, (Likelihood, type(None))):
-        raise TypeError(f"likelihood is {type(likelihood).__name__}; give one such as "
-                        "qd.Poisson(count, exposure)")
-    if (likelihood is None) == (value is None):
-        raise DataError("give either a likelihood or value (and noise)")
-    if likelihood is not None and noise is not None:
-        raise DataError("noise belongs to value; give the likelihood its variance")
-    likelihood = likelihood or Gaussian(value, noise)
-    bound, _ = support.bind(data, aggregate)
-    rows = len(bound)
-    reported = likelihood.bind(rows, data, link)
-    return bound, rows, reported, _arrays.optional(times, "times", data, rows)
+def _said_again(kernel, mean, link, said):
+    model = Model(kernel, mean, link)
+    for what, own in said:
+        model._say(what, own)
+    return model

@@ -6,7 +6,7 @@ import os
 import tempfile
 import warnings
 
-from . import _arrays, _quadrat, _summary
+from . import _arrays, _pictures, _quadrat, _summary
 from ._errors import FitWarning
 from ._prediction import Prediction
 
@@ -14,11 +14,12 @@ from ._prediction import Prediction
 class Posterior:
     """The posterior over the function: answers at any support, and can be conditioned again.
 
-    It does not change: copies are the same object, and pickle keeps the bytes of the model file.
+    It does not change: copies are the same object, and pickle keeps the bytes of the model file,
+    and beside them the rows for plots.
     """
 
-    def __init__(self, posterior):
-        self._posterior = posterior
+    def __init__(self, posterior, tables=()):
+        self._posterior, self._tables = posterior, tables
         self._facts = posterior.summary()
 
     def __repr__(self):
@@ -109,16 +110,76 @@ class Posterior:
         -------
         Prediction
         """
-        bound, columns = support.bind(data, aggregate)
-        rows = len(bound)
-        told = self._posterior.predict(
-            bound, scale, table, output,
-            _arrays.optional(exposure, "exposure", data, rows),
-            _arrays.optional(trials, "trials", data, rows),
-            bool(non_negative))
-        for warning in told.warnings:
+        placed = support.place(data, aggregate)
+        rows = placed.rows
+        asked = (scale, table, output, _arrays.optional(exposure, "exposure", data, rows),
+                 _arrays.optional(trials, "trials", data, rows), bool(non_negative))
+        found = Prediction(self, placed, asked, level, data)
+        for warning in found.warnings:
             warnings.warn(warning, FitWarning, stacklevel=2)
-        return Prediction(told, columns, scale, level, data)
+        return found
+
+    def plot(self, ax=None, *, support=None, scale="response", level=0.95, output=None,
+             rows=True, points=200, what="mean", **style):
+        """Draws the function with its band, and the rows that were observed; needs matplotlib.
+
+        Rows are drawn as what they are: points as dots, totals of boxes as bars of density (total
+        by length), averages as lines, intervals as bars, limits as triangles, and in a plane the
+        outlines of where they look. A posterior that was read from a model file has no rows to
+        draw.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        support : Support, optional
+            Where the function is told; over all rows where it is not given, which needs one or two
+            inputs.
+        scale, level, output
+            As for :meth:`predict`.
+        rows : bool
+            Whether rows are drawn.
+        points : int
+            How many points a curve has; a surface has a quarter along each side.
+        what, **style
+            As for `Prediction.plot`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return _pictures.posterior(self, ax, support, scale, level, output, rows, points, what,
+                                   style)
+
+    def to_arviz(self, support=None, n=1000, seed=1, *, name="f", **settings):
+        """Joint draws at a support as ArviZ has them.
+
+        Parameters
+        ----------
+        support : Support, optional
+            Where; as for :meth:`plot` where it is not given.
+        n, seed, name
+            As for `Prediction.to_arviz`.
+        **settings
+            As for :meth:`predict`.
+        """
+        support = _pictures.everywhere(self, 200) if support is None else support
+        return self.predict(support, **settings).to_arviz(n, seed, name=name)
+
+    def report(self, path, *, title=None):
+        """Writes a page of HTML that needs no other file.
+
+        It holds the summary, a picture where there are one or two inputs and matplotlib is
+        installed, and every row predicted from all others where this is known.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        title : str, optional
+            Its heading.
+        """
+        _pictures.report(self, path, title)
 
     def condition(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
                   output=None, times=None, link=None, data=None):
@@ -129,11 +190,12 @@ class Posterior:
         Posterior
             A new one.
         """
-        from ._model import observed
-        bound, _, reported, times = observed(
-            support, likelihood, value, noise, aggregate, times, data, link)
+        from ._observed import observed
+        table = observed(support, likelihood, value=value, noise=noise, aggregate=aggregate,
+                         times=times, output=output, link=link, data=data)
         known = len(self._facts["warnings"])
-        more = Posterior(self._posterior.condition(bound, reported, times, output))
+        conditioned = self._posterior.condition(*table.made(), output)
+        more = Posterior(conditioned, (*self._tables, table))
         return told(more, stacklevel=3, known=known)
 
     def leave_one_out(self):
@@ -162,7 +224,7 @@ class Posterior:
                 raise
 
     def __reduce__(self):
-        return restored, (self.to_bytes(),)
+        return restored, (self.to_bytes(), self._tables)
 
     def __copy__(self):
         return self
@@ -171,9 +233,9 @@ class Posterior:
         return self
 
 
-def restored(data):
+def restored(data, tables=()):
     """A posterior from the bytes of a model file."""
-    return Posterior(_quadrat.Posterior.from_bytes(data))
+    return Posterior(_quadrat.Posterior.from_bytes(data), tables)
 
 
 def load(path):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays, _frames
+from . import _arrays, _draw, _frames, _geometry
 from ._errors import DataError
 
 
 class Prediction:
     """The distribution of every row of a support, in the order of the support.
+
+    A pickle keeps the posterior and the support, and predicts anew.
 
     Attributes
     ----------
@@ -25,14 +27,25 @@ class Prediction:
         Rows far outside the data, which say more about the prior.
     """
 
-    def __init__(self, told, columns, scale, level, data):
-        self._told, self._columns, self._data = told, columns, data
-        self.scale, self.level = scale, _arrays.number(level, "level")
+    def __init__(self, posterior, placed, asked, level, data=None):
+        self.level = _arrays.number(level, "level")
         if not 0 < self.level < 1:
             raise DataError(f"level is {self.level}; it must lie between 0 and 1")
-        self.mean = _arrays.received(told.mean)
-        self.sd = _arrays.received(told.sd)
+        self._posterior, self._placed, self._asked, self._data = posterior, placed, asked, data
+        self._told = posterior._posterior.predict(placed.made(), *asked)
+        self._columns, self.scale = placed.columns, asked[0]
+        self.mean = _arrays.received(self._told.mean)
+        self.sd = _arrays.received(self._told.sd)
         self._ends = None
+
+    def __reduce__(self):
+        return Prediction, (self._posterior, self._placed, self._asked, self.level, self._data)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __len__(self):
         return len(self.mean)
@@ -107,8 +120,56 @@ class Prediction:
         """The same as a data frame: of the kind of the `data` that was given, else of pandas."""
         return _frames.make(self.to_dict(), self._data)
 
+    def to_geodataframe(self):
+        """The same as a GeoDataFrame with the geometries, of a prediction of regions."""
+        if self._placed.kind != "regions":
+            raise DataError(f"the prediction is of {self._placed.kind}, which have no geometries; "
+                            "predict at qd.region(..)")
+        geopandas = _frames.module("geopandas", "to make a GeoDataFrame", "geo")
+        shapes = geopandas.GeoSeries.from_wkb(_geometry.wkb(self._placed.arguments[1]),
+                                              index=self._placed.index, crs=self._placed.crs)
+        return geopandas.GeoDataFrame(self.to_dict(), index=shapes.index, geometry=shapes)
+
+    def to_arviz(self, n=1000, seed=1, *, name="f"):
+        """Joint draws as ArviZ has them: InferenceData, or a DataTree from ArviZ 1 on.
+
+        The draws are independent of each other: one chain, whose effective sample size is its
+        length. Hyperparameters are not among them.
+
+        Parameters
+        ----------
+        n, seed : int
+            Number of draws, and their seed.
+        name : str
+            What the variable is called; its dimensions are ``chain``, ``draw`` and ``row``.
+        """
+        from . import _arviz
+        return _arviz.inference_data(self, n, seed, name)
+
+    def plot(self, ax=None, *, what="mean", **style):
+        """Draws the prediction; needs matplotlib, maps geopandas too.
+
+        Along one input it is a curve through points and steps over boxes, with its band; totals
+        are divided by the lengths of their boxes. In a plane points and boxes are a surface, and
+        regions a map; bags are rows of points with intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        what : {"mean", "median", "sd", "lower", "upper"}
+            What is drawn, with the interval of `level` beside the first two.
+        **style
+            For the function of matplotlib or geopandas that draws it.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return _draw.prediction(self, ax, what, style)
+
     def __arrow_c_stream__(self, requested_schema=None):
-        table = _frames._module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
+        table = _frames.module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
         return table.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self):

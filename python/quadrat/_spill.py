@@ -67,7 +67,7 @@ def _write_table(frame, path):
     path += ".csv"
     names = _frames.names(frame)
     if names is None:
-        frame = _frames._module("pyarrow", "to read this data").table(frame)
+        frame = _frames.module("pyarrow", "to read this data").table(frame)
         names = frame.column_names
     columns = [_cells(frame[name]) for name in names]
     with open(path, "w", encoding="utf-8", newline="") as file:

@@ -36,7 +36,7 @@ class Table(Mapping):
         return _frames.make(self._columns)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        table = _frames._module("pyarrow", "to hand out an Arrow stream").table(self._columns)
+        table = _frames.module("pyarrow", "to hand out an Arrow stream").table(self._columns)
         return table.__arrow_c_stream__(requested_schema)
 
 

@@ -34,6 +34,11 @@ class Support:
 
     def bind(self, data=None, aggregate=None):
         """The support as the library takes it, and its columns by name."""
+        placed = self.place(data, aggregate)
+        return placed.made(), placed.columns
+
+    def place(self, data=None, aggregate=None):
+        """The support with its columns looked up."""
         raise NotImplementedError
 
     def _chosen(self, aggregate):
@@ -52,18 +57,59 @@ class Support:
         return chosen
 
 
+class Placed:
+    """Where rows look, in numbers alone: kept, pickled and drawn.
+
+    Attributes
+    ----------
+    kind : {"points", "boxes", "bags", "regions"}
+        What the library calls it.
+    arguments : tuple
+        What the library is given.
+    columns : dict
+        The columns of its rows by name.
+    crs, index
+        Those of the geometries, where they have any.
+    """
+
+    __slots__ = ("kind", "arguments", "columns", "crs", "index")
+
+    def __init__(self, kind, arguments, columns, crs=None, index=None):
+        self.kind, self.arguments, self.columns = kind, arguments, columns
+        self.crs, self.index = crs, index
+
+    @property
+    def dims(self):
+        """The names of the inputs."""
+        return self.arguments[0]
+
+    @property
+    def aggregate(self):
+        """``"sum"``, ``"mean"``, or `None` of points."""
+        return None if self.kind == "points" else self.arguments[-1]
+
+    @property
+    def rows(self):
+        """How many rows there are."""
+        if self.kind == "bags":
+            return len(self.arguments[3]) - 1
+        return len(self.arguments[1] if self.kind == "regions" else self.arguments[1][0])
+
+    def made(self):
+        """As the library takes it."""
+        return getattr(_quadrat.Support, self.kind)(*self.arguments)
+
+
 class _Point(Support):
-    def bind(self, data=None, aggregate=None):
+    def place(self, data=None, aggregate=None):
         columns = _same_length(self._inputs, data)
-        return _quadrat.Support.points(list(columns), list(columns.values())), columns
+        return Placed("points", (list(columns), list(columns.values())), columns)
 
 
 class _Box(Support):
-    def bind(self, data=None, aggregate=None):
+    def place(self, data=None, aggregate=None):
         first, second, told = _sides(self._inputs, data)
-        bound = _quadrat.Support.boxes(
-            self.dims, first, second, self._needed(aggregate))
-        return bound, told
+        return Placed("boxes", (self.dims, first, second, self._needed(aggregate)), told)
 
 
 class _Cells(_Box):
@@ -75,16 +121,16 @@ class _Bag(Support):
         super().__init__(inputs, aggregate)
         self._key, self._weight, self._keys = key, weight, keys
 
-    def bind(self, data=None, aggregate=None):
+    def place(self, data=None, aggregate=None):
         columns = _same_length(self._inputs, data)
         rows = len(next(iter(columns.values())))
         weight = self._weight
         weight = np.ones(rows) if weight is None else _arrays.column(weight, "weight", data, rows)
         order, keys, offsets = _groups(self._key, self._keys, data, rows)
-        bound = _quadrat.Support.bags(
-            list(columns), [np.ascontiguousarray(c[order]) for c in columns.values()],
-            np.ascontiguousarray(weight[order]), offsets, self._needed(aggregate))
-        return bound, {"key": keys}
+        at = [np.ascontiguousarray(own[order]) for own in columns.values()]
+        weight = np.ascontiguousarray(weight[order])
+        arguments = (list(columns), at, weight, offsets, self._needed(aggregate))
+        return Placed("bags", arguments, {"key": keys})
 
 
 class _Region(Support):
@@ -98,16 +144,17 @@ class _Region(Support):
     def dims(self):
         return self._plane + list(self._inputs)
 
-    def bind(self, data=None, aggregate=None):
+    def place(self, data=None, aggregate=None):
         geometries = self._geometries
         if isinstance(geometries, str):
             from . import _frames
             geometries = _frames.take(data, geometries, "geometries")
         parts = _geometry.regions(geometries)
         first, second, told = _sides(self._inputs, data, len(parts))
-        bound = _quadrat.Support.regions(
-            self.dims, parts, first, second, self._needed(aggregate))
-        return bound, told
+        arguments = (self.dims, parts, first, second, self._needed(aggregate))
+        index = getattr(geometries, "index", None)
+        return Placed("regions", arguments, told, getattr(geometries, "crs", None),
+                      None if callable(index) else index)
 
 
 def point(inputs=None, /, **named):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from collections import namedtuple
 
-from . import _arrays, _frames, _quadrat
+import numpy as np
+
+from . import _arrays, _draw, _frames, _quadrat, _rows
 from ._errors import DataError, FitWarning
 
 #: A number with its interval.
@@ -14,6 +16,8 @@ Answer = namedtuple("Answer", ["value", "lower", "upper"])
 
 class Ungrouped:
     """Counts or rates in steps, with intervals; every draw of counts adds up to the bands.
+
+    A pickle keeps the bands, and ungroups them anew.
 
     Attributes
     ----------
@@ -25,12 +29,22 @@ class Ungrouped:
         Whether these are rates.
     """
 
-    def __init__(self, told, is_rate, level):
-        self._told, self.is_rate, self.level = told, is_rate, level
-        columns = {name: _arrays.received(own) for name, own in told.columns().items()}
+    def __init__(self, asked):
+        self._asked, self._told = asked, _quadrat.ungroup(asked)
+        self.is_rate, self.level = asked["exposure"] is not None, asked["level"]
+        columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
         self.start, self.end = columns.pop("from"), columns.pop("to")
         for name, own in columns.items():
             setattr(self, name, own)
+
+    def __reduce__(self):
+        return Ungrouped, (self._asked,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __len__(self):
         return len(self.mean)
@@ -71,6 +85,37 @@ class Ungrouped:
             raise DataError(f"these are {'rates' if self.is_rate else 'places'}, which have not "
                             f"{what}")
         return Answer(*found)
+
+    def plot(self, ax=None, *, rows=True, **style):
+        """Draws counts per unit, or rates, with their band, and the bands; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        rows : bool
+            Whether the bands are drawn: bars of count by width, or of rates.
+        **style
+            For the steps.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = _draw.axes(ax)
+        share = 1.0 if self.is_rate else 1 / (self.end - self.start)
+        band = (self.lower * share, self.upper * share)
+        _draw.steps(ax, self.start, self.end, self.mean * share, band, self.level, **style)
+        if rows:
+            ends = np.clip([self._asked["lower"], self._asked["upper"]], self.start[0],
+                           self.end[-1])
+            width = ends[1] - ends[0]
+            size = width if self._asked["exposure"] is None else self._asked["exposure"]
+            _rows.bars(ax, *ends, self._asked["count"] / size, "bands")
+        ax.set_ylabel("rate" if self.is_rate else "count per unit")
+        ax.set_ylim(bottom=0)
+        ax.legend(frameon=False)
+        return ax
 
     def to_dict(self):
         """Edges and what is told of the steps, as the program's table has them."""
@@ -133,7 +178,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
     rows = len(lower)
     optional = {name: None if value is None else _arrays.number(value, name) for name, value in
                 {"first": first, "last": last, "step": step, "sampled": sampled}.items()}
-    told = _quadrat.ungroup({
+    found = Ungrouped({
         "lower": lower,
         "upper": _arrays.column(upper, "upper", bands, rows),
         "count": _arrays.column(count, "count", bands, rows),
@@ -142,6 +187,6 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
         "log": bool(log), "expected": bool(expected), "level": _arrays.number(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
     })
-    for warning in told.warnings:
+    for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
-    return Ungrouped(told, exposure is not None, level)
+    return found

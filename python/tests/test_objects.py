@@ -34,6 +34,45 @@ def test_a_pickle_is_the_bytes_of_the_model_file(post, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["m.quadrat"]
 
 
+def test_models_are_pickled_and_copied_as_they_were_said():
+    squares = [{"type": "Polygon", "coordinates": [[[x, 0], [x + 1, 0], [x + 1, 1], [x, 1]]]}
+               for x in range(3)]
+    model = qd.Model("se(x, y)", link="softplus", hyperparameters={"se.variance": {"start": 2.0}})
+    model.observe(qd.region(squares, aggregate="mean"), value=[1.0, 2.0, 1.5], noise=0.1)
+    model.observe(qd.bag(x=[0.0, 1, 2], y=[0.5, 0.5, 0.5], key=["a", "a", "b"], aggregate="sum"),
+                  value=[3.0, 1.5], noise=0.1, times=[1, 2])
+    again, copied = pickle.loads(pickle.dumps(model)), copy.deepcopy(model)
+    assert repr(again) == repr(copied) == "<Model se(x, y), 5 rows>"
+    assert again.link == "softplus" and again.parameters() == model.parameters()
+    at = qd.point(x=[0.5, 2.0], y=[0.5, 0.1])
+    expected = model.fit().predict(at)
+    np.testing.assert_array_equal(again.fit().predict(at).mean, expected.mean)
+    # A copy is another model: rows of one are not the other's.
+    copied.observe(at, value=[1.0, 1.0], noise=0.1)
+    assert repr(model) == "<Model se(x, y), 5 rows>" and repr(copied) == "<Model se(x, y), 7 rows>"
+    np.testing.assert_array_equal(model.fit().predict(at).mean, expected.mean)
+
+
+def test_predictions_are_pickled(post):
+    rows = {"at": [0.1, 0.2], "population": [3.0, 4.0]}
+    told = post.predict(qd.point(x="at"), "observation", 0.8, data=rows)
+    again = pickle.loads(pickle.dumps(told))
+    assert again.level == 0.8 and again.scale == "observation"
+    for one, other in zip(told.to_dict().values(), again.to_dict().values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    same = post.predict(AT)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(same)).draws(3), same.draws(3))
+    assert copy.deepcopy(same) is same
+
+
+def test_ungrouped_counts_are_pickled():
+    told = qd.ungroup(lower=[0, 20, 40], upper=[20, 40, 80], count=[90, 88, 60], draws=100)
+    again = pickle.loads(pickle.dumps(told))
+    for one, other in zip(told.to_dict().values(), again.to_dict().values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert again.quantile(0.5) == told.quantile(0.5) and copy.copy(told) is told
+
+
 def test_the_program_and_python_read_each_others_models(post, program, tmp_path):
     post.save(tmp_path / "m.quadrat")
     (tmp_path / "at.csv").write_text("x\n0.1\n0.2\n")

@@ -3,18 +3,28 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("sklearn")
 
+from sklearn import config_context
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import quadrat as qd
-from quadrat.sklearn import CountRegressor, DensityEstimator, GPRegressor
+from quadrat.sklearn import (
+    AggregateRegressor,
+    CensoredRegressor,
+    CountRegressor,
+    DensityEstimator,
+    GPRegressor,
+    OrdinalRegressor,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -31,7 +41,12 @@ def failing(estimator):
     return REASONS.get(type(estimator).__name__, {})
 
 
-@parametrize_with_checks([GPRegressor(), CountRegressor()], expected_failed_checks=failing)
+# The checks of classifiers fit three hundred rows at a time.
+ESTIMATORS = [GPRegressor(), CountRegressor(), CensoredRegressor(), AggregateRegressor(),
+              OrdinalRegressor(method="laplace", integrate=False)]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=failing)
 def test_what_scikit_learn_asks_of_an_estimator(estimator, check):
     check(estimator)
 
@@ -78,3 +93,102 @@ def test_densities_score_and_sample():
     np.testing.assert_array_equal(again.score_samples(x), estimator.score_samples(x))
     with pytest.raises(ValueError, match="2 features"):
         DensityEstimator().fit(np.zeros((9, 2)))
+
+
+def test_grades_in_their_order():
+    random = np.random.default_rng(4)
+    X = random.uniform(0, 6, size=(90, 1))
+    names = ["poor", "fair", "good"]
+    y = np.array(names)[np.digitize(np.sin(X[:, 0]) + 0.1 * random.normal(size=90), [-0.4, 0.4])]
+    fitted = OrdinalRegressor("se(x0)", grades=names).fit(X, y)
+    assert fitted.grades_.tolist() == names and fitted.classes_.tolist() == sorted(names)
+    assert fitted.score(X, y) > 0.85
+    share = fitted.predict_proba([[1.5], [4.7], [3.1]])
+    np.testing.assert_allclose(share.sum(1), 1)
+    # Sine: above, below and at the middle.
+    assert fitted.classes_[share.argmax(1)].tolist() == ["good", "poor", "fair"]
+    # Scores of scikit-learn take columns in sorted order of the labels.
+    assert log_loss(y, fitted.predict_proba(X)) < 0.5 and np.all(share >= 0)
+    assert fitted.predict([[1.5]]) == ["good"]
+    latent, sd = fitted.predict_latent([[1.5], [4.7]], return_std=True)
+    assert latent[0] > latent[1] and np.all(sd > 0)
+    # A fold may lack a grade that is known.
+    few = OrdinalRegressor("se(x0)", grades=names, integrate=False).fit(X, np.where(
+        y == "good", "fair", y))
+    assert few.predict_proba(X).shape == (90, 3)
+    line = make_pipeline(StandardScaler(), OrdinalRegressor(grades=names, integrate=False))
+    assert cross_val_score(line, X, y, cv=3, scoring="accuracy").mean() > 0.7
+    with pytest.raises(ValueError, match="y has the grade 'poor', which is not among grades"):
+        OrdinalRegressor(grades=["fair", "good"]).fit(X, y)
+    with pytest.raises(ValueError, match="grades has a label twice"):
+        OrdinalRegressor(grades=[*names, "good"]).fit(X, y)
+
+
+def test_intervals_as_targets():
+    random = np.random.default_rng(5)
+    X = np.linspace(0, 6, 60)[:, None]
+    value = np.sin(X[:, 0]) + 0.05 * random.normal(size=60)
+    known = value < 0.5
+    two = np.stack([np.where(known, value, 0.5), np.where(known, value, np.inf)], axis=1)
+    fitted = CensoredRegressor("se(x0)").fit(X, two)
+    assert fitted.predict([[1.57]])[0] > 0.75
+    fields = np.array(list(map(tuple, two)), dtype=[("lower", float), ("upper", float)])
+    for y in (fields, two.tolist(), pd.DataFrame(two)):
+        again = CensoredRegressor("se(x0)").fit(X, y)
+        np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    # Of a curve that is right the intervals are more probable than of a level.
+    search = GridSearchCV(CensoredRegressor(integrate=False), {"kernel": ["constant", "se(x0)"]},
+                          cv=KFold(3, shuffle=True, random_state=1)).fit(X, two)
+    assert search.best_params_["kernel"] == "se(x0)"
+    exact = CensoredRegressor("se(x0)", integrate=False).fit(X, value)
+    assert exact.score(X, value) > 0.95
+    told = exact.posterior_.predict(qd.point(x0=X[:1, 0]), "observation")
+    assert exact.score(X[:1], two[:1]) == pytest.approx(told.log_density(two[:1, 0])[0])
+    within = np.log(told.cdf([0.1])[0] - told.cdf([-0.2])[0])
+    assert exact.score(X[:1], [[-0.2, 0.1]]) == pytest.approx(within)
+    assert exact.score(X[:1], [[-np.inf, np.inf]]) == 0
+    with pytest.raises(qd.DataError, match="y has the fields a, b; give lower and upper"):
+        exact.fit(X, np.zeros(60, dtype=[("a", float), ("b", float)]))
+    with pytest.raises(qd.DataError, match="lower"):
+        exact.fit(X, two[:, ::-1])
+
+
+def test_totals_of_bags():
+    X = np.linspace(0, 6, 120)[:, None]
+    f, groups = np.sin(X[:, 0]), np.repeat(np.arange(30), 4)[::-1]
+    weight = np.tile([1.0, 2.0, 1.0, 4.0], 30)
+    totals = np.add.reduceat(f * weight, np.arange(0, 120, 4))
+    repeated = np.repeat(totals, 4)
+    fitted = AggregateRegressor("se(x0)", noise=1e-4).fit(X, totals, groups, weight)
+    same = AggregateRegressor("se(x0)", noise=1e-4).fit(X, repeated, groups, weight)
+    np.testing.assert_array_equal(fitted.predict(X), same.predict(X))
+    assert np.max(np.abs(fitted.predict(X) - f)) < 0.05
+    told, sd = fitted.predict_aggregate(X, groups, weight, return_std=True)
+    np.testing.assert_allclose(told, totals, atol=0.1)
+    assert np.all(sd > 0)
+    assert fitted.score(X, repeated, groups, weight) > 0.99
+    counts = np.random.default_rng(6).poisson(20 * np.exp(f).reshape(30, 4).sum(1))
+    rates = AggregateRegressor("se(x0)", family="poisson", integrate=False).fit(X, counts, groups)
+    assert np.mean(np.abs(rates.predict(X) / (20 * np.exp(f)) - 1)) < 0.1
+    wrong = repeated.copy()
+    wrong[1] += 1
+    with pytest.raises(qd.DataError, match="y differs within the bag 29"):
+        fitted.fit(X, wrong, groups)
+    with pytest.raises(qd.DataError, match="family is 'gamma'"):
+        AggregateRegressor(family="gamma").fit(X, totals, groups)
+    with pytest.raises(qd.DataError, match="groups has the shape"):
+        fitted.fit(X, totals, groups[:5])
+
+
+def test_bags_in_searches_come_by_routing():
+    X = np.linspace(0, 6, 80)[:, None]
+    groups = np.repeat(np.arange(20), 4)
+    y = np.repeat(np.sin(X[:, 0]).reshape(20, 4).sum(1), 4)
+    with config_context(enable_metadata_routing=True):
+        own = AggregateRegressor(noise=1e-3, integrate=False)
+        own.set_fit_request(groups=True, weight=False).set_score_request(groups=True, weight=False)
+        search = GridSearchCV(make_pipeline(StandardScaler(), own),
+                              {"aggregateregressor__kernel": ["constant", "se(x0)"]},
+                              cv=GroupKFold(4)).fit(X, y, groups=groups)
+        assert search.best_params_["aggregateregressor__kernel"] == "se(x0)"
+        assert search.score(X, y, groups=groups) > 0.99

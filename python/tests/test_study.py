@@ -132,19 +132,6 @@ def squares(edges, **properties):
 
 
 @pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
-def test_totals_of_areas_are_met():
-    source = squares([0, 2, 4, 6, 8], births=[10.0, 14.0, 9.0, 4.0])
-    told = qd.areal_interpolate(source, squares(range(9)), total="births")
-    means = [row["mean"] for row in told]
-    pairs = np.add(means[::2], means[1::2])
-    # Covariances over polygons aim at 1e-7.
-    np.testing.assert_allclose(pairs, [10, 14, 9, 4], rtol=1e-4)
-    assert all(row["lower"] < row["mean"] < row["upper"] for row in told)
-    with pytest.raises(qd.DataError, match="either total or average"):
-        qd.areal_interpolate(source, source)
-
-
-@pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
 def test_models_of_longitudes_and_labels_refuse_plain_numbers():
     region = {"region": {"key": "name", "dims": ["x", "y"]}}
     areas = squares([0, 2, 4, 6, 8], births=[10.0, 14.0, 9.0, 4.0], name=list("abcd"))

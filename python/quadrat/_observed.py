@@ -1,0 +1,70 @@
+"""Tables of observations, in numbers alone: kept for pickles and plots."""
+
+from __future__ import annotations
+
+from . import _arrays, _quadrat
+from ._errors import DataError
+from ._likelihoods import Gaussian, Likelihood
+from ._supports import Support
+
+
+class Observed:
+    """Rows that were observed: where each looks, and what it reported.
+
+    Attributes
+    ----------
+    placed : Placed
+        Where.
+    likelihood : str
+        The name of the likelihood, as in study files.
+    given : dict
+        Its columns and settings.
+    times : numpy.ndarray or None
+        How often each row was seen.
+    output : str or None
+        Which of several outputs the rows are of.
+    share_noise : bool
+        Whether the noise variance is that of another table.
+    """
+
+    __slots__ = ("placed", "likelihood", "given", "times", "output", "share_noise")
+
+    def __init__(self, placed, likelihood, given, times, output, share_noise):
+        self.placed, self.likelihood, self.given = placed, likelihood, given
+        self.times, self.output, self.share_noise = times, output, share_noise
+
+    def __len__(self):
+        return self.placed.rows
+
+    def __reduce__(self):
+        return Observed, (self.placed, self.likelihood, self.given, self.times, self.output,
+                          self.share_noise)
+
+    @property
+    def size(self):
+        """Lengths, areas or total weights of sums; one for averages and points."""
+        return _arrays.received(self.placed.made().size)
+
+    def made(self):
+        """Support, likelihood and repetitions as the library takes them."""
+        return self.placed.made(), _quadrat.Likelihood(self.likelihood, self.given), self.times
+
+
+def observed(support, likelihood, *, value=None, noise=None, aggregate=None, times=None,
+             output=None, share_noise=False, link=None, data=None):
+    """The table that the arguments of `Model.observe` say."""
+    if not isinstance(support, Support):
+        raise TypeError(f"support is {type(support).__name__}; give point(..), box(..), "
+                        "region(..) or bag(..)")
+    if isinstance(likelihood, Support) or not isinstance(likelihood, (Likelihood, type(None))):
+        raise TypeError(f"likelihood is {type(likelihood).__name__}; give one such as "
+                        "qd.Poisson(count, exposure)")
+    if (likelihood is None) == (value is None):
+        raise DataError("give either a likelihood or value (and noise)")
+    if likelihood is not None and noise is not None:
+        raise DataError("noise belongs to value; give the likelihood its variance")
+    likelihood = likelihood or Gaussian(value, noise)
+    placed = support.place(data, aggregate)
+    rows = placed.rows
+    return Observed(placed, likelihood.name, likelihood.columns(rows, data, link),
+                    _arrays.optional(times, "times", data, rows), output, bool(share_noise))
