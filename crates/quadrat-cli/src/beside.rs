@@ -146,7 +146,9 @@ pub fn add(outcome: &mut Outcome) {
                 Ok(means) => answer.simple.push((simple, means)),
                 Err(error) => {
                     let name = simple.name();
-                    let what = format!("the simple method `{name}` is left out: {error:#}");
+                    let output = asked.places.output.as_ref();
+                    let of = output.map_or_else(String::new, |o| format!(" of output `{o}`"));
+                    let what = format!("the simple method `{name}` is left out{of}: {error:#}");
                     // It is the same of every prediction, as a rule.
                     if !outcome.warnings.contains(&what) {
                         outcome.warnings.push(what);
@@ -190,7 +192,7 @@ fn one_beside(resolved: &Resolved, asked: &Asked, simple: Simple) -> Result<Vec<
         bail!("it takes one table, and here are {}", own.len());
     };
     let rows = engine::observations(table)?;
-    let model = engine::without_rows(resolved)?;
+    let model = engine::of_one_table(resolved)?;
     let at = functionals(&asked.places, 0..asked.places.len())?;
     let ones = vec![1.0; asked.places.len()];
     let amounts = asked.places.amounts.as_ref();

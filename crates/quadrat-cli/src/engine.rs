@@ -174,9 +174,16 @@ pub fn model(resolved: &Resolved) -> Result<Model> {
 }
 
 /// The kernel and the mean of the study, with nothing observed.
-pub fn without_rows(resolved: &Resolved) -> Result<Model> {
+fn without_rows(resolved: &Resolved) -> Result<Model> {
     let mean = resolved.study.latent.mean.value.clone();
     Ok(Model::new(kernel(resolved)?).mean(mean))
+}
+
+/// The same for methods that are fitted to one table, of whatever output.
+pub fn of_one_table(resolved: &Resolved) -> Result<Model> {
+    let latent = &resolved.study.latent;
+    let kernel = Kernel::parse(&latent.kernel.value)?;
+    Ok(Model::new(kernel).mean(latent.mean.value.clone()))
 }
 
 /// The kernel of the study.

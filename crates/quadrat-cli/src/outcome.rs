@@ -193,11 +193,14 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
 
 /// A warning when means lie above their own intervals: a tail that has hardly any probability
 /// carries them. That is no news of narrow intervals, nor of counts, answers and ranks, whose
-/// intervals end at whole numbers: most counts of mean 0.01 are 0.
+/// intervals end at whole numbers: most counts of mean 0.01 are 0; nor of rows that are known to
+/// some roundings.
 pub fn heavy(answer: &Answer, level: f64) -> Option<String> {
     const WIDE: f64 = 0.9;
+    const ROUNDING: f64 = 1e-9;
     let pairs = answer.mean.iter().zip(&answer.upper);
-    let above = pairs.filter(|(mean, upper)| mean > upper && upper.fract() != 0.0);
+    let is_above = |mean: f64, upper: f64| mean - upper > ROUNDING * (mean.abs() + upper.abs());
+    let above = pairs.filter(|(mean, upper)| is_above(**mean, **upper) && upper.fract() != 0.0);
     let rows = above.count();
     (rows > 0 && level >= WIDE).then(|| {
         format!(

@@ -16,7 +16,8 @@ use crate::support::Functionals;
 /// Rows and what is asked may be boxes, points, planar regions and bags of points, in any mixture:
 /// - a support across several rows gets the average of their heights, weighted by the volume that
 ///   it shares with each; what overlaps shares, and what no row looked at is left out;
-/// - a place gets the height of the rows that it lies in, or that have it as a point;
+/// - a place gets the height of the rows that it lies in, or that have it as a point, on average
+///   where they are several, a row that was seen several times as often;
 /// - a box or region asked of bags gets the average over the points inside, by their weights.
 ///
 /// Outside every row the height of the nearest one is used. Rows exposed to nothing tell nothing.
@@ -45,8 +46,9 @@ use crate::support::Functionals;
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinHeight {
     rows: Footprints,
-    /// Of every atom.
+    /// Of every atom: the height, and how often its row was seen.
     heights: Vec<f64>,
+    times: Vec<f64>,
     /// Atoms that have a width, and those that are places.
     wide: Vec<usize>,
     places: Vec<usize>,
@@ -70,12 +72,14 @@ impl BinHeight {
         let reported = Reported::of(table).ok_or(NO_NUMBER)?;
         let rows = Footprints::new(supports.clone())?;
         let mut heights = vec![f64::NAN; supports.atom_count()];
+        let mut times = vec![1.0; supports.atom_count()];
         let (mut wide, mut places) = (Vec::new(), Vec::new());
         let mut at_place: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
         for row in 0..supports.len() {
             let height = reported.rate(row, supports);
             for atom in supports.atoms(row).filter(|_| height.is_finite()) {
                 heights[atom] = height;
+                times[atom] = table.times(row);
                 if rows.is_place(atom) {
                     places.push(atom);
                     at_place.entry(rows.key(atom)).or_default().push(atom);
@@ -95,6 +99,7 @@ impl BinHeight {
             scale: (0..supports.dims().len()).map(extent).collect(),
             rows,
             heights,
+            times,
             wide,
             places,
             at_place,
@@ -105,6 +110,7 @@ impl BinHeight {
     fn over(&self, at: &Footprints, atom: usize) -> f64 {
         let (mut total, mut covered) = (0.0, 0.0);
         let mut add = |source: usize, share: f64| {
+            let share = self.times[source] * share;
             if share > 0.0 {
                 total += share * self.heights[source];
                 covered += share;
@@ -308,6 +314,16 @@ mod tests {
             // Some roundings of numbers up to 30.
             assert!((got - want).abs() < 1e-12, "{got} {want}");
         }
+    }
+
+    /// By hand: (2 + 3 * 8) / 4 where two rows are one above the other.
+    #[test]
+    fn rows_count_as_often_as_they_were_seen() {
+        let at = Functionals::points("x", &[2.0, 2.0, 5.0]).unwrap();
+        let rows = Observations::gaussian(at.clone(), vec![2.0, 8.0, 1.0], Noise::Learned);
+        let rows = rows.unwrap().seen(vec![1.0, 3.0, 2.0]).unwrap();
+        let told = BinHeight::new(&rows).unwrap().predict_response(&at);
+        assert_eq!(told.unwrap().mean(), [6.5, 6.5, 1.0]);
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl CompositeLink {
 
 const NO_COUNTS: InputError = InputError::Unavailable {
     what: "the composite link model",
-    remedy: "it needs counts, none below zero and not all zero, over boxes, points or bags of one input with positive weights; use the posterior for other rows",
+    remedy: "it needs counts (not successes among trials), none below zero and not all zero, over boxes, points or bags of one input with positive weights; use the posterior for other rows",
 };
 
 fn range(what: &str, value: f64, requirement: &'static str) -> InputError {
@@ -177,7 +177,7 @@ fn range(what: &str, value: f64, requirement: &'static str) -> InputError {
 /// times the count and the exposure.
 fn composite(table: &Observations, cells: &Cells) -> Result<Composite, InputError> {
     let supports = table.supports();
-    let reported = Reported::of(table).ok_or(NO_COUNTS)?;
+    let reported = Reported::of_counts(table).ok_or(NO_COUNTS)?;
     let exposed: Vec<usize> = (0..supports.len())
         .filter(|&row| reported.amounts[row] > 0.0)
         .collect();
@@ -230,7 +230,8 @@ impl Predict for CompositeLink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihood::Poisson;
+    use crate::baseline::MonotoneSpline;
+    use crate::likelihood::{Binomial, Poisson, Sigmoid};
     use crate::link::Link;
     use crate::model::Noise;
     use crate::support::Aggregate;
@@ -335,6 +336,17 @@ mod tests {
             0.002225804783,
         ];
         check(&model, want, sd, 18.9583410112, 0.0321395243022);
+    }
+
+    /// A probability would come out above one.
+    #[test]
+    fn successes_among_trials_are_no_counts() {
+        let bands =
+            Functionals::intervals("x", &[(0.0, 4.0), (4.0, 9.0)], Aggregate::Mean).unwrap();
+        let seen = Binomial::new(vec![6.0, 7.0], vec![7.0; 2], Sigmoid::Logit).unwrap();
+        let table = Observations::new(bands, seen).unwrap();
+        assert!(CompositeLink::fit(&table, 1.0, Smoothing::Bic).is_err());
+        assert!(MonotoneSpline::new(&table).is_err());
     }
 
     /// Exposures of single years as a bag are those of the band where all are alike; a row seen

@@ -43,7 +43,7 @@ impl MonotoneSpline {
         let [dim] = bins.dims() else {
             return Err(NOT_A_HISTOGRAM);
         };
-        let reported = Reported::of(table).ok_or(NOT_A_HISTOGRAM)?;
+        let reported = Reported::of_counts(table).ok_or(NOT_A_HISTOGRAM)?;
         if !bins.all_single() || bins.has_regions() || bins.is_empty() {
             return Err(NOT_A_HISTOGRAM);
         }

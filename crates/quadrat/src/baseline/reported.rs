@@ -57,6 +57,15 @@ impl Reported {
         }
     }
 
+    /// The same for methods of counts: successes are no counts of events, whose rates have no upper
+    /// limit.
+    pub fn of_counts(table: &Observations) -> Option<Self> {
+        match table.likelihood() {
+            Likelihood::Bernoulli(_) | Likelihood::Binomial(_) => None,
+            _ => Self::of(table),
+        }
+    }
+
     /// What a row reports per unit of its support and exposure: the response where it looked, if
     /// that were the same everywhere there. NaN without exposure or trials, which tell nothing.
     pub fn rate(&self, row: usize, supports: &Functionals) -> f64 {

@@ -162,8 +162,9 @@ fn log_score(
 
 /// The transform of a row, by a number from 0 to 1.
 fn pit((below, at_most): (f64, f64), u: f64) -> Option<f64> {
+    // No bounds that are not numbers, for which `clamp` panics.
     let at_most = at_most.clamp(0.0, 1.0);
-    randomised_pit(below.clamp(0.0, at_most), at_most, u)
+    randomised_pit(below.max(0.0).min(at_most), at_most, u)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl<'a> Cross<'a> {
             scored,
             folds,
             reported: reported.collect(),
-            model: engine::without_rows(resolved)?,
+            model: engine::of_one_table(resolved)?,
         })
     }
 

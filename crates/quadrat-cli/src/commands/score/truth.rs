@@ -183,7 +183,7 @@ impl Truth {
         let asked = self.resolved.predictions.remove(0);
         let reported = self.reported(&asked)?;
         let at = functionals(&asked.places, 0..asked.places.len())?;
-        let model = engine::without_rows(&self.resolved)?;
+        let model = engine::of_one_table(&self.resolved)?;
         let mut others = Vec::new();
         for &simple in simple {
             match self.by_simple(simple, &asked, (&at, &reported), &model) {
