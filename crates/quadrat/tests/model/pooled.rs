@@ -77,51 +77,6 @@ fn answers_do_not_hang_on_the_start_of_the_lengthscale() {
     }
 }
 
-/// A place, a bag of that place alone and a narrow box around it are one question; draws of the
-/// response have the means that are told.
-#[test]
-fn a_place_and_a_bag_of_that_place_have_one_answer() {
-    let mut bags = Functionals::new(vec!["x".into()]);
-    for bag in 0..5 {
-        let nodes = (0..4).map(|i| vec![f64::from(4 * bag + i)]);
-        bags.push_nodes(&nodes.collect::<Vec<_>>(), &[1.0; 4])
-            .unwrap();
-    }
-    let table = Observations::new(bags, poisson(&[0.0, 0.0, 30.0, 2.0, 0.0], 1.0, Link::Exp));
-    let posterior = Model::new(Kernel::se(["x"]))
-        .set("se.variance", Setting::fixed(9.0))
-        .set("se.lengthscale.x", Setting::fixed(1.2))
-        .observe(table.unwrap())
-        .fit(&map())
-        .unwrap();
-    let x = [1.0, 6.0, 8.5, 14.0, 25.0];
-    let points = Functionals::points("x", &x).unwrap();
-    let (mut alone, mut narrow) = (Functionals::new(vec!["x".into()]), points.clone());
-    narrow = narrow.rows(&[]);
-    for x in x {
-        alone.push_nodes(&[vec![x]], &[1.0]).unwrap();
-        narrow
-            .push_box(&[(x - 5e-7, x + 5e-7)], Aggregate::Mean)
-            .unwrap();
-    }
-    let told = |at: &Functionals| posterior.predict(at, Scale::Response).unwrap();
-    let (point, bag, thin) = (told(&points), told(&alone), told(&narrow));
-    let draws = posterior.sample_responses(&points, 4000, 1).unwrap();
-    for row in 0..5 {
-        let sd = point.sd()[row];
-        assert_eq!(point.mean()[row], bag.mean()[row]);
-        assert_eq!(point.quantile(0.9)[row], bag.quantile(0.9)[row]);
-        // A millionth of a lengthscale.
-        assert!((thin.mean()[row] - point.mean()[row]).abs() < 1e-4 * sd);
-        let mean = (0..4000).map(|d| draws[(row, d)]).sum::<f64>() / 4000.0;
-        // Four standard errors, and as many of the draws that the prediction rests on.
-        assert!(
-            (mean - point.mean()[row]).abs() < 0.13 * sd,
-            "{row}: {mean} {point:?}"
-        );
-    }
-}
-
 #[test]
 fn totals_meet_the_counts_and_rates_are_calibrated() {
     // Populations of 255 people by age: 10-year bands observed, 1-year rates predicted.
