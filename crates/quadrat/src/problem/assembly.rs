@@ -166,33 +166,6 @@ impl Problem {
         Ok(Self::new(model, sparse))
     }
 
-    /// The same problem over other nodes within the rows, where these are sums after a link and
-    /// what was learned wants others; searches begin there.
-    ///
-    /// # Arguments
-    /// * `tables` - the user's
-    /// * `theta` - what was learned
-    pub fn with_nodes_for(
-        &self,
-        tables: &[Observations],
-        theta: &[f64],
-    ) -> Result<Option<Self>, InputError> {
-        let (kernel, parameters) = (self.kernel(), self.parameters());
-        let of_kernel = &self.prior().of_kernel;
-        let wants = |pooled: &Pooled| pooled.wants_others(kernel, of_kernel, parameters, theta);
-        if !self.pooled().is_some_and(wants) {
-            return Ok(None);
-        }
-        let restricted = outputs::restrict(kernel, tables)?;
-        let mut model = self.model_of(restricted, self.seconds().on(tables)?);
-        let free = model.parameters.iter_mut().zip(theta);
-        for (parameter, value) in free.filter(|(parameter, _)| !parameter.fixed) {
-            parameter.start = *value;
-        }
-        let placed = Self::new(model, None);
-        Ok(placed.engine.check_size().is_ok().then_some(placed))
-    }
-
     /// The same prior and method for other rows; searches begin at the starts alone.
     pub(super) fn model_of(&self, tables: Vec<Observations>, seconds: Seconds) -> Specified {
         Specified {
