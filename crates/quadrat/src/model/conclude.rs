@@ -9,7 +9,7 @@ use super::certificate::Certificate;
 use crate::error::FitError;
 use crate::inference::{Evidence, IntegrateOptions, Interval, Optimum, integrate};
 use crate::parameter::Parameter;
-use crate::posterior::component::{Component, Node};
+use crate::posterior::component::{Component, Node, share_out};
 use crate::posterior::correlation::correlations;
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -202,6 +202,7 @@ pub(super) fn conclude(
         warnings,
     };
     let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
+    posterior.draw_one_sided()?;
     let told = warnings_of(&posterior)?;
     posterior.summary.warnings.extend(told);
     posterior.summary.seconds = found.started.elapsed().as_secs_f64();
@@ -221,8 +222,8 @@ fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
 }
 
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight
-/// of those at which an approximation did not converge, which are left out up to the share that
-/// the engine allows.
+/// of those at which an approximation did not converge or no draws were found, which are left out
+/// up to the share that the engine allows.
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
@@ -258,8 +259,24 @@ pub(super) fn condition_covering(
             }
         }
     }
+    lost += leave_out_without_draws(&mut components, most - lost);
     share_out(&mut components);
     Ok((components, lost))
+}
+
+/// Leaves out hyperparameters at which no draws were found, where others have some: up to a share
+/// of the weight, which is told.
+///
+/// A belief without draws holds the rows on average only. Behind a link it may be so wide within a
+/// row that one of next to no weight decides the variance of all together.
+fn leave_out_without_draws(components: &mut Vec<Component>, most: f64) -> f64 {
+    let without = components.iter().filter(|c| !c.has_draws());
+    let share: f64 = without.map(|c| c.weight).sum();
+    if share > most || !components.iter().any(Component::has_draws) {
+        return 0.0;
+    }
+    components.retain(Component::has_draws);
+    share
 }
 
 /// The heaviest nodes, which together hold [`COVERED`] of the weight; and what they hold.
@@ -272,12 +289,6 @@ pub(super) fn covering(nodes: &[Node]) -> (&[Node], f64) {
     });
     let count = kept.by_ref().count();
     (&nodes[..count], held)
-}
-
-/// Weights that sum to one.
-pub(super) fn share_out(components: &mut [Component]) {
-    let total: f64 = components.iter().map(|c| c.weight).sum();
-    components.iter_mut().for_each(|c| c.weight /= total);
 }
 
 /// What to say where few of the draws that meet the rows' sums carry the weight.

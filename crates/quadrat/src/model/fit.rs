@@ -17,6 +17,9 @@ use crate::progress::{Progress, Silent};
 
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
+/// Times that nodes within rows are placed anew, each followed by a search from where the last one
+/// ended: lengthscales that get shorter every time have no end.
+const PLACED_ANEW: usize = 3;
 
 impl Model {
     /// Learns the hyperparameters and conditions on the observations: exactly where every row is
@@ -132,13 +135,28 @@ fn fit(
 ) -> Result<Posterior, FitError> {
     let silent = Silent;
     let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-    let integrated = is_integrated(&problem, options.hyperparameters)?;
+    is_integrated(&problem, options.hyperparameters)?;
     let mut learn = learning(&problem, options, progress);
     let (searched_coarsely, rivals) =
         coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
-    let optimum = compete(&problem, &learn, rivals)?;
+    let mut optimum = compete(&problem, &learn, rivals)?;
+    let mut evaluations = searched_coarsely + optimum.evaluations;
+    learn.starts = 1;
+    for _ in 0..PLACED_ANEW {
+        let Some(placed) = problem.with_nodes_for(&model.tables, &optimum.theta)? else {
+            break;
+        };
+        match compete(&placed, &learn, Vec::new()) {
+            Ok(next) => (problem, optimum) = (placed, next),
+            // Then the nodes stay; a warning tells where they are too far apart.
+            Err(error) if error.is_recoverable() => break,
+            Err(error) => return Err(error),
+        }
+        evaluations += optimum.evaluations;
+    }
+    let integrated = is_integrated(&problem, options.hyperparameters)?;
     let found = Found {
-        evaluations: searched_coarsely + optimum.evaluations,
+        evaluations,
         optimum,
         integrated,
         settings: Some(&model.settings),

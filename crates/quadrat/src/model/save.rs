@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::conclude::{covering, share_out};
+use super::conclude::covering;
 use super::drawn_sums::drawing;
 use crate::error::{FitError, LoadError};
 use crate::inference::Converged;
@@ -18,7 +18,7 @@ use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, VariationalPosterior, Within};
 use crate::kernel::Kernel;
 use crate::parameter::{Parameter, Transform};
-use crate::posterior::component::{Component, Node};
+use crate::posterior::component::{Component, Node, share_out};
 use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::problem::assembly::Problem;
@@ -275,6 +275,7 @@ impl Posterior {
             besides: Vec::new(),
             cycles: Vec::new(),
             is_centred: true,
+            are_sums: false,
         };
         let mut problem = Problem::new(model, sparse);
         problem
@@ -293,6 +294,7 @@ impl Posterior {
         );
         posterior.notes = saved.notes;
         posterior.left_out = saved.left_out;
+        posterior.draw_one_sided()?;
         Ok(posterior)
     }
 }

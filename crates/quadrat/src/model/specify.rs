@@ -101,6 +101,7 @@ impl Model {
             besides,
             cycles,
             is_centred: true,
+            are_sums: false,
         })
     }
 

@@ -90,6 +90,7 @@ impl Posterior {
         let mut posterior = Self::new(problem, tables, nodes, components, summary);
         posterior.notes.clone_from(&self.notes);
         posterior.left_out = left_out;
+        posterior.draw_one_sided()?;
         Ok(posterior)
     }
 }

@@ -17,7 +17,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::component::Component;
 use super::marginals::Marginals;
 use super::mixture::Posterior;
 use crate::error::FitError;
@@ -114,7 +113,7 @@ impl Posterior {
     fn line(&self, at: &Functionals) -> Option<Line> {
         let is_point = |row: usize| at.is_point(row) && at.size(row) == 1.0;
         let is_many = at.len() >= LEAST && at.atom_count() == at.len();
-        if !is_many || self.components.iter().any(Component::has_draws) {
+        if !is_many || self.has_draws() {
             return None;
         }
         let varies = |d: &usize| at.lower(*d).iter().any(|x| *x != at.lower(*d)[0]);

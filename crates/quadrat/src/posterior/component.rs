@@ -26,3 +26,9 @@ impl Component {
         self.conditioned.lift.is_some()
     }
 }
+
+/// Weights that sum to one.
+pub(crate) fn share_out(components: &mut [Component]) {
+    let total: f64 = components.iter().map(|c| c.weight).sum();
+    components.iter_mut().for_each(|c| c.weight /= total);
+}

@@ -76,6 +76,11 @@ impl Posterior {
         }
     }
 
+    /// Whether weighted draws answer that meet the rows.
+    pub(super) fn has_draws(&self) -> bool {
+        self.components.iter().any(Component::has_draws)
+    }
+
     /// Keeps a text under a name, which is saved with the posterior and not interpreted: what a
     /// program must know to use it again, such as the projection of its inputs.
     pub fn set_note(&mut self, name: impl Into<String>, text: impl Into<String>) {
@@ -213,9 +218,13 @@ impl Posterior {
             &self.problem.tables().own[table],
         );
         amounts.suit(likelihood)?;
-        // Beside rows that are known exactly also points are told by draws, which add up to these.
-        let is_simple =
-            |row: usize| at.is_point(row) && at.size(row) == 1.0 && !self.has_known_rows();
+        // Draws that meet rows also tell points: a place, a bag of that place and a box around it
+        // are one question. Their beliefs about totals have no dispersion that is a function.
+        let has_second = || self.problem.seconds().of(likelihood).is_some();
+        let is_plain = scale == Scale::Observation && has_second();
+        let is_drawn = self.has_draws() && !is_plain;
+        let is_told = self.has_known_rows() || is_drawn;
+        let is_simple = |row: usize| at.is_point(row) && at.size(row) == 1.0 && !is_told;
         if let (Some(link), true) = (likelihood.mean_link(), scale != Scale::Latent)
             && !(0..at.len()).all(is_simple)
         {

@@ -5,6 +5,7 @@
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
 //! | predictions of the function | `marginals`, `along`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
+//! | rows at points that such draws meet | `one_sided` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
 //! | what is asked of a row, or of all | `marginal`, `tabulate`, `probabilities` |
 //! | exposures, trials and noise of new rows | `amounts`, `new_rows` |
@@ -40,6 +41,7 @@ pub(crate) mod meet;
 pub(crate) mod misfit;
 pub(crate) mod mixture;
 mod new_rows;
+mod one_sided;
 pub(crate) mod parts;
 pub(crate) mod prediction;
 pub(crate) mod predictive;

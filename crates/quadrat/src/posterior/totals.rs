@@ -92,10 +92,12 @@ impl Posterior {
     }
 
     /// In how many beliefs the draws of a total are told. Beside rows that are known exactly its
-    /// distribution ends where these do, which that of one belief does not.
+    /// distribution ends where these do, which that of one belief does not; beside rows that leave
+    /// the function open to one side it is no normal one before the link.
     fn strata(&self, rows: usize) -> usize {
         let numbers = rows * self.components.len() * STRATA;
-        match self.has_known_rows() && numbers <= MOST_NUMBERS {
+        let is_bent = self.has_known_rows() || self.draws_points();
+        match is_bent && numbers <= MOST_NUMBERS {
             true => STRATA,
             false => 1,
         }
@@ -133,7 +135,7 @@ impl Posterior {
         let finest = self.finest_rule();
         let limit = self.most_nodes();
         let pooled = self.problem.drawn().pooled();
-        let held_by = pooled.filter(|_| self.components.iter().any(Component::has_draws));
+        let held_by = pooled.filter(|_| self.has_draws());
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         let common = held_by.and_then(|_| self.common_ends(at));
         let is_shared = common.is_some();

@@ -37,8 +37,8 @@ pub(crate) struct Problem {
     pub besides: Vec<Vec<f64>>,
     /// Further starts, with learned periods at peaks of the rows' periodogram, the highest first.
     pub cycles: Vec<Vec<f64>>,
-    /// The same model, dense, over the nodes of its sums after a link, where inference is sparse
-    /// and these are few: its weighted draws answer predictions.
+    /// The same model, dense, over the nodes of its sums after a link where inference is sparse,
+    /// or over its rows at points: its weighted draws answer predictions.
     pub(super) drawn: Option<Box<Self>>,
 }
 
@@ -58,7 +58,7 @@ impl Problem {
         let engine: Box<dyn Engine> = if let Some(sparse) = sparse {
             let reports = of_tables(model.own);
             Box::new(SparseEngine::new(prior, reports, sparse))
-        } else if tables.iter().any(is_pooled) {
+        } else if model.are_sums || tables.iter().any(is_pooled) {
             let method = model.method.unwrap_or(Method::Laplace);
             let (kernel, parameters) = (&prior.kernel, &prior.parameters);
             let of_kernel = &prior.of_kernel;
@@ -166,6 +166,33 @@ impl Problem {
         Ok(Self::new(model, sparse))
     }
 
+    /// The same problem over other nodes within the rows, where these are sums after a link and
+    /// what was learned wants others; searches begin there.
+    ///
+    /// # Arguments
+    /// * `tables` - the user's
+    /// * `theta` - what was learned
+    pub fn with_nodes_for(
+        &self,
+        tables: &[Observations],
+        theta: &[f64],
+    ) -> Result<Option<Self>, InputError> {
+        let (kernel, parameters) = (self.kernel(), self.parameters());
+        let of_kernel = &self.prior().of_kernel;
+        let wants = |pooled: &Pooled| pooled.wants_others(kernel, of_kernel, parameters, theta);
+        if !self.pooled().is_some_and(wants) {
+            return Ok(None);
+        }
+        let restricted = outputs::restrict(kernel, tables)?;
+        let mut model = self.model_of(restricted, self.seconds().on(tables)?);
+        let free = model.parameters.iter_mut().zip(theta);
+        for (parameter, value) in free.filter(|(parameter, _)| !parameter.fixed) {
+            parameter.start = *value;
+        }
+        let placed = Self::new(model, None);
+        Ok(placed.engine.check_size().is_ok().then_some(placed))
+    }
+
     /// The same prior and method for other rows; searches begin at the starts alone.
     pub(super) fn model_of(&self, tables: Vec<Observations>, seconds: Seconds) -> Specified {
         Specified {
@@ -179,6 +206,7 @@ impl Problem {
             besides: Vec::new(),
             cycles: Vec::new(),
             is_centred: true,
+            are_sums: false,
         }
     }
 

@@ -1,4 +1,5 @@
-//! Sums after a link beside inducing points: draws that meet them, where rows are few.
+//! Sums after a link beside inducing points, and rows at points beside a normal belief: draws that
+//! meet them, where rows are few.
 //!
 //! No normal belief about the function holds a sum as surely as its row does without being too sure
 //! of what is inside the row. Where all rows have few nodes, inducing points therefore serve to
@@ -9,7 +10,9 @@ use super::assembly::Problem;
 use super::observations::Observations;
 use super::outputs;
 use super::pooled::{FEWEST_DRAWS, Pooled, is_pooled};
+use crate::error::InputError;
 use crate::inference::pooled::{Draws, Lift, PooledOptions, draw_pooled};
+use crate::inference::sites::Method;
 use crate::inference::sparse::LogSum;
 
 /// Most nodes of all rows together: their Cholesky factor takes some tenths of a second.
@@ -52,17 +55,33 @@ impl Problem {
         for (parameter, value) in model.parameters.iter_mut().zip(theta) {
             parameter.start = *value;
         }
-        let dense = Self::new(model, None);
-        let allows = |pooled: &Pooled| {
-            let is_few = pooled.demand.is_none() && pooled.pools.nodes() <= MOST_NODES;
-            is_few && pooled.has_draws() && MOST_WORK >= FEWEST * pooled.work()
-        };
-        let is_allowed = dense.pooled().is_some_and(allows);
-        is_allowed.then_some(dense)
+        allows_draws(Self::new(model, None))
     }
 
-    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`]; beside
-    /// inducing points fewer.
+    /// Lets draws meet rows at points behind a link, where these are few; returns whether it does.
+    ///
+    /// # Arguments
+    /// * `tables` - the user's
+    pub fn draw_points(&mut self, tables: &[Observations]) -> Result<bool, InputError> {
+        let is_point = |table: &Observations| {
+            let supports = &table.supports;
+            (0..supports.len()).all(|row| supports.is_point(row) && supports.size(row) == 1.0)
+        };
+        let is_behind = |table: &Observations| table.likelihood.mean_link().is_some();
+        let has_seconds = !self.seconds().each().is_empty();
+        if !tables.iter().all(is_point) || !tables.iter().any(is_behind) || has_seconds {
+            return Ok(false);
+        }
+        let restricted = outputs::restrict(self.kernel(), tables)?;
+        let mut model = self.model_of(restricted, self.seconds().on(tables)?);
+        model.method = Some(Method::Laplace);
+        model.are_sums = true;
+        self.drawn = allows_draws(Self::new(model, None)).map(Box::new);
+        Ok(self.drawn.is_some())
+    }
+
+    /// Draws that are to meet what rows report of their sums, see [`Pooled::draws`]; beside other
+    /// inference fewer.
     pub fn draws(&self, share: f64, count: usize) -> Draws {
         let Some(pooled) = self.drawn().pooled() else {
             return Draws::default();
@@ -79,14 +98,15 @@ impl Problem {
         draws
     }
 
-    /// The problem over whose nodes there are draws: this one, or the one beside inducing points.
+    /// The problem over whose nodes there are draws: this one, or the one beside it.
     pub fn drawn(&self) -> &Self {
         self.drawn.as_deref().unwrap_or(self)
     }
 
-    /// Draws that meet the rows' sums beside inducing points; none where there are none, where the
-    /// most probable values of the nodes were not found, or where rows do not allow draws.
-    pub(super) fn lift(&self, theta: &[f64], draws: Draws) -> Option<Lift> {
+    /// Draws that meet the rows beside inducing points or a normal belief about rows at points; none
+    /// where there are none, where the most probable values of the nodes were not found, or where
+    /// rows do not allow draws.
+    pub(crate) fn lift(&self, theta: &[f64], draws: Draws) -> Option<Lift> {
         let dense = self.drawn.as_deref()?;
         let options = PooledOptions {
             draws,
@@ -99,4 +119,13 @@ impl Problem {
             &options,
         )
     }
+}
+
+/// A problem over few nodes, whose draws take little.
+fn allows_draws(dense: Problem) -> Option<Problem> {
+    let allows = |pooled: &Pooled| {
+        let is_few = pooled.demand.is_none() && pooled.pools.nodes() <= MOST_NODES;
+        is_few && pooled.has_draws() && MOST_WORK >= FEWEST * pooled.work()
+    };
+    dense.pooled().is_some_and(allows).then_some(dense)
 }

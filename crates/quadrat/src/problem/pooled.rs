@@ -23,12 +23,19 @@ const MOST_NUMBERS: f64 = 2e7;
 /// Most operations of all draws; factors that predictions compute again may take ten times as
 /// many.
 const MOST_WORK: f64 = 3e10;
-/// Free lengthscales are resolved down to this part of their starts, where that is affordable.
-const FINEST: f64 = 1.0 / 3.0;
-/// Steps by which the nodes get fewer, the last at the starts themselves.
-const COARSER: [f64; 4] = [1.0, 1.45, 2.1, 3.0];
+/// Free lengthscales are resolved down to this part of their starts, where that is affordable: less
+/// than the most probable ones are integrated over.
+const FINEST: f64 = 0.7;
 /// A warning is given where nodes are this many times wider apart than the learned kernel needs.
 const TOO_COARSE: f64 = 1.5;
+/// Steps by which the nodes get fewer, the last where a warning is near.
+const COARSER: [f64; 4] = [1.0, 1.2, 1.0 / FINEST, 1.4 / FINEST];
+/// Nodes are placed anew where they get closer by more than this.
+const CLOSER: f64 = 1.2;
+/// So many nodes cost next to nothing.
+const FEW_NODES: usize = 250;
+/// Nodes are placed anew where this part of them is enough for what was learned.
+const FEWER: f64 = 0.5;
 
 /// What rows see of nodes.
 pub(crate) struct Pooled {
@@ -104,14 +111,37 @@ pub(crate) fn per_unit(table: Observations) -> Observations {
     }
 }
 
+/// How nodes are placed for some hyperparameters: as finely as is affordable.
+fn affordable(
+    kernel: &Kernel,
+    covariance: &Covariance,
+    parameters: &[Parameter],
+    theta: &[f64],
+    observed: &Functionals,
+) -> NodeRule {
+    let mut shorter = theta.to_vec();
+    let own = kernel.parameters();
+    for ((own, parameter), value) in own.iter().zip(parameters).zip(&mut shorter) {
+        if matches!(own.role, Role::Lengthscale(_)) && !parameter.fixed {
+            *value *= FINEST;
+        }
+    }
+    let finest = covariance.node_rule(&shorter, observed.dims().len());
+    let rules = COARSER.map(|factor| finest.coarser(factor).limited(observed));
+    let fits = |rule: &&NodeRule| rule.demand(observed) <= MAX_NODES as f64;
+    let last = &rules[COARSER.len() - 1];
+    rules.iter().find(fits).unwrap_or(last).clone()
+}
+
 impl Pooled {
     /// Rows of tables that were made [`per_unit`], and their nodes.
     ///
-    /// Nodes are fixed before anything is learned: a box or region of a width of `u` steps has
-    /// about `1 + 2 u` along it, where a step is a third of the lengthscale's start (its value,
-    /// where that is fixed), less for rough and periodic kernels, up to the start itself where that
-    /// would be more than [`MAX_NODES`]. Rows more than ten times as wide as half of them have no
-    /// more nodes than such, or 200.
+    /// A search has the same nodes from its beginning to its end: a box or region of a width of `u`
+    /// steps has about `1 + 2 u` along it, where a step is seven tenths of the lengthscale's start
+    /// (its value, where that is fixed), less for rough and periodic kernels, up to 1.4 times the
+    /// start where that would be more than [`MAX_NODES`]. Where what is learned wants others
+    /// ([`Self::wants_others`]), they are placed anew. Rows more than ten times as wide as half of
+    /// them have no more nodes than such, or 200.
     pub fn new(
         kernel: &Kernel,
         covariance: &Covariance,
@@ -119,21 +149,8 @@ impl Pooled {
         tables: &[Observations],
         observed: Functionals,
     ) -> (Self, Functionals) {
-        let mut theta: Vec<f64> = parameters.iter().map(|p| p.start).collect();
-        let shares = kernel.parameters().iter().zip(parameters).zip(&mut theta);
-        for ((own, parameter), value) in shares {
-            if matches!(own.role, Role::Lengthscale(_)) && !parameter.fixed {
-                *value *= FINEST;
-            }
-        }
-        let finest = covariance.node_rule(&theta, observed.dims().len());
-        let rules = COARSER.map(|factor| finest.coarser(factor).limited(&observed));
-        let fits = |rule: &&NodeRule| rule.demand(&observed) <= MAX_NODES as f64;
-        let rule = rules
-            .iter()
-            .find(fits)
-            .unwrap_or(&rules[COARSER.len() - 1])
-            .clone();
+        let starts: Vec<f64> = parameters.iter().map(|p| p.start).collect();
+        let rule = affordable(kernel, covariance, parameters, &starts, &observed);
         let exact_ends = exact_ends(tables, &observed);
         let pieces = match &exact_ends {
             None => Some(observed.clone()),
@@ -173,6 +190,28 @@ impl Pooled {
             demand: None,
         };
         (own, points)
+    }
+
+    /// Whether what was learned wants other nodes: it varies faster than these show and more of
+    /// them can be had, or far fewer are enough.
+    ///
+    /// # Arguments
+    /// * `theta` - what was learned
+    pub fn wants_others(
+        &self,
+        kernel: &Kernel,
+        covariance: &Covariance,
+        parameters: &[Parameter],
+        theta: &[f64],
+    ) -> bool {
+        let next = affordable(kernel, covariance, parameters, theta, &self.observed);
+        let wanted = covariance.node_rule(theta, self.observed.dims().len());
+        let demand = next.demand(&self.observed);
+        let nodes = self.pools.nodes();
+        let is_coarse = self.rule.excess(&wanted, &self.observed) > 1.0;
+        let is_finer = self.rule.excess(&next, &self.observed) > CLOSER;
+        let are_too_many = nodes > FEW_NODES && demand <= FEWER * nodes as f64;
+        demand <= MAX_NODES as f64 && ((is_coarse && is_finer) || are_too_many)
     }
 
     fn refused(rule: NodeRule, observed: Functionals, demand: usize) -> (Self, Functionals) {
@@ -295,6 +334,29 @@ mod tests {
         let table = Observations::new(set.clone(), counts).unwrap();
         let (pooled, _) = Pooled::new(&kernel, &covariance, &parameters, &[table], set);
         (pooled, covariance)
+    }
+
+    /// Nodes follow what was learned: more of them for what varies faster, fewer where half of
+    /// them are enough, and the same where it is what they were placed for.
+    #[test]
+    fn what_is_learned_may_want_other_nodes() {
+        let (many, covariance) = boxes(200);
+        let kernel = Kernel::se(["x"]);
+        let one = |p: &crate::kernel::KernelParameter| {
+            Parameter::positive(&p.name, "", 1.0, PriorDensity::Flat)
+        };
+        let parameters: Vec<Parameter> = kernel.parameters().iter().map(one).collect();
+        let wants = |pooled: &Pooled, lengthscale: f64| {
+            pooled.wants_others(&kernel, &covariance, &parameters, &[1.0, lengthscale])
+        };
+        assert!(many.pools.nodes() > FEW_NODES);
+        for (lengthscale, other) in [(0.3, true), (0.8, false), (1.0, false), (1.3, false)] {
+            assert_eq!(wants(&many, lengthscale), other, "{lengthscale}");
+        }
+        assert!(wants(&many, 4.0));
+        // More than can be had; few cost nothing.
+        assert!(!wants(&many, 0.01));
+        assert!(!wants(&boxes(10).0, 4.0));
     }
 
     /// What a warning advises is not what a refusal forbids.

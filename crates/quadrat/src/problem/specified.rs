@@ -27,4 +27,7 @@ pub(crate) struct Specified {
     pub cycles: Vec<Vec<f64>>,
     /// Whether sites are sought for rows less the level of their values, where that is large.
     pub is_centred: bool,
+    /// Whether rows at points are treated as sums after a link, of one node each, so that draws can
+    /// meet them.
+    pub are_sums: bool,
 }

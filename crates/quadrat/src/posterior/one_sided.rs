@@ -1,0 +1,226 @@
+//! Rows at points that leave the function open to one side, behind a link.
+//!
+//! A count of 0 says that a rate is small, and nothing about how small. A normal belief about its
+//! logarithm then reaches far down, and as far up, where the count forbids it: behind the link that
+//! upper half decides the mean. Such rows are met by weighted draws, as sums are.
+
+use rayon::prelude::*;
+
+use super::component::{Component, share_out};
+use super::marginals::Marginals;
+use super::mixture::Posterior;
+use crate::error::FitError;
+use crate::inference::Conditioned;
+use crate::inference::sites::Block;
+use crate::likelihood::local::Belief;
+use crate::link::Link;
+
+/// A normal belief does not hold a row where its mean after the link is off by more than this part
+/// of the standard deviation: less than the 4,000 draws that answer else leave to chance, at the
+/// rare places, is no gain.
+const OFF: f64 = 0.1;
+/// Half the width of what is integrated over, in standard deviations of a cavity.
+const REACH: f64 = 8.0;
+/// Places of the trapezoidal rule: a tenth of a standard deviation apart, where the rule is right
+/// to rounding for a normal density times what is smooth on that scale.
+const PLACES: usize = 161;
+
+impl Posterior {
+    /// Lets draws answer where rows at points are not held by a normal belief, and are few enough.
+    ///
+    /// They do not where too few of them carry the weight.
+    pub(crate) fn draw_one_sided(&mut self) -> Result<(), FitError> {
+        let has_sites = self.problem.method().is_some();
+        let is_told = self.problem.sparse().is_some() || self.problem.pooled().is_some();
+        if !has_sites || is_told || !self.problem.draw_points(&self.tables)? {
+            return Ok(());
+        }
+        if !self.has_one_sided()? || !self.draw_rows() {
+            self.problem.draw_no_sums();
+        }
+        Ok(())
+    }
+
+    /// Whether draws answer that meet rows at points.
+    pub(super) fn draws_points(&self) -> bool {
+        self.problem.sparse().is_none() && self.problem.pooled().is_none() && self.has_draws()
+    }
+
+    /// Draws at all hyperparameters but a few of little weight; false, and nothing else, where
+    /// there are none or they are poor.
+    fn draw_rows(&mut self) -> bool {
+        let count = self.components.len();
+        let lift = |component: &Component| {
+            let draws = self.problem.draws(component.weight, count);
+            let lift = self.problem.lift(&component.theta, draws);
+            lift.filter(|lift| !lift.is_poor())
+        };
+        let lifts: Vec<_> = self.components.par_iter().map(lift).collect();
+        let pairs = self.components.iter().zip(&lifts);
+        let without = pairs.filter(|(_, lift)| lift.is_none());
+        let share: f64 = without.map(|(component, _)| component.weight).sum();
+        if share > self.problem.engine().most_lost() {
+            return false;
+        }
+        for (component, lift) in self.components.iter_mut().zip(lifts) {
+            component.conditioned.lift = lift.map(Into::into);
+        }
+        self.components.retain(Component::has_draws);
+        share_out(&mut self.components);
+        true
+    }
+
+    /// Whether a normal belief misses some row at some hyperparameters.
+    fn has_one_sided(&self) -> Result<bool, FitError> {
+        let beliefs = self.one_by_one(self.problem.observed())?;
+        let blocks = self.problem.blocks();
+        let misses = |(component, own): (&Component, &Marginals)| {
+            let conditioned = &component.conditioned;
+            (0..self.tables.len()).any(|table| {
+                let Some(link) = self.tables[table].likelihood.mean_link() else {
+                    return false;
+                };
+                let block = &blocks[table];
+                let values = block.own_values(&component.theta);
+                let is_missed = |row: usize| {
+                    let at = block.first + row;
+                    let belief = Belief {
+                        mean: own.mean[at],
+                        variance: own.variance[at],
+                    };
+                    cavity(conditioned, at, belief)
+                        .is_some_and(|cavity| is_missed(block, &values, row, link, belief, cavity))
+                };
+                (0..block.likelihood.rows()).any(is_missed)
+            })
+        };
+        Ok(self.components.iter().zip(&beliefs).any(misses))
+    }
+}
+
+/// What is known of a row's latent value without its own site: with precision `tau` and
+/// `alpha = nu - tau m` of the site `nu f - tau f^2 / 2`,
+///
+/// $$ 1 / v_c = 1 / v - \tau, \qquad m_c = m - v_c \alpha. $$
+///
+/// None where the site is no normal density, or leaves nothing open.
+fn cavity(conditioned: &Conditioned, row: usize, belief: Belief) -> Option<Belief> {
+    let Belief { mean, variance } = belief;
+    let precision = 1.0 / conditioned.noise.get(row)?;
+    let alpha = conditioned.alpha.get(row)?;
+    let variance = 1.0 / (1.0 / variance - precision);
+    let mean = mean - variance * alpha;
+    (variance > 0.0 && variance.is_finite() && mean.is_finite())
+        .then_some(Belief { mean, variance })
+}
+
+/// Whether the mean after the link under a normal belief is off from that of cavity times
+/// likelihood, by much of its standard deviation.
+fn is_missed(
+    block: &Block<'_>,
+    own: &[f64],
+    row: usize,
+    link: Link,
+    belief: Belief,
+    cavity: Belief,
+) -> bool {
+    let sd = cavity.variance.sqrt();
+    let places = (0..PLACES).map(|k| {
+        let z = REACH * (2.0 * k as f64 / (PLACES - 1) as f64 - 1.0);
+        let f = cavity.mean + sd * z;
+        let log = block.likelihood.log_density(own, row, f).value - 0.5 * z * z;
+        (log, link.value(f))
+    });
+    let places: Vec<(f64, f64)> = places.filter(|(log, _)| log.is_finite()).collect();
+    let top = places.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
+    let (mut whole, mut first, mut second) = (0.0, 0.0, 0.0);
+    for (log, value) in &places {
+        let weight = (log - top).exp();
+        whole += weight;
+        first += weight * value;
+        second += weight * value * value;
+    }
+    let mean = first / whole;
+    let spread = (second / whole - mean * mean).max(0.0).sqrt();
+    (link.moments(belief).mean - mean).abs() > OFF * spread
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::inference::sites::Method;
+    use crate::kernel::Kernel;
+    use crate::likelihood::{Likelihood, Poisson};
+    use crate::link::Link;
+    use crate::model::{
+        FitOptions, Inference, Mean, Model, Observations, Posterior, Scale, Setting,
+    };
+    use crate::support::Functionals;
+
+    /// Of counts at places so far apart that they know nothing of each other.
+    fn apart(counts: &[f64], variance: f64, method: Method) -> Posterior {
+        let places: Vec<f64> = (0..counts.len()).map(|i| 100.0 * i as f64).collect();
+        let exposure = vec![1.0; counts.len()];
+        let counts = Poisson::new(counts.to_vec(), exposure, Link::Exp).unwrap();
+        let rows = Functionals::points("x", &places).unwrap();
+        let model = Model::new(Kernel::se(["x"]))
+            .mean(Mean::Fixed(-1.0))
+            .set("se.variance", Setting::fixed(variance))
+            .set("se.lengthscale.x", Setting::fixed(1.0))
+            .observe(Observations::new(rows, Likelihood::from(counts)).unwrap());
+        let options = FitOptions {
+            inference: Inference::Sites(method),
+            ..FitOptions::default()
+        };
+        model.fit(&options).unwrap()
+    }
+
+    /// `E e^f` and its sd given a count, prior `N(-1, variance)`, by a sum over a fine grid.
+    fn known(count: f64, variance: f64) -> (f64, f64) {
+        let sd = f64::sqrt(variance);
+        let (mut whole, mut first, mut second) = (0.0, 0.0, 0.0);
+        for k in -8000..8000 {
+            let z = f64::from(k) / 1000.0;
+            let f = -1.0 + sd * z;
+            let weight = (count * f - f.exp() - 0.5 * z * z).exp();
+            whole += weight;
+            first += weight * f.exp();
+            second += weight * (2.0 * f).exp();
+        }
+        let mean = first / whole;
+        (mean, (second / whole - mean * mean).sqrt())
+    }
+
+    #[test]
+    fn rates_of_counts_of_none_are_as_low_as_the_counts_allow() {
+        let at = Functionals::points("x", &[0.0, 100.0]).unwrap();
+        for variance in [9.0, 49.0] {
+            let (mean, sd) = known(0.0, variance);
+            for method in [Method::Ep, Method::Laplace] {
+                let posterior = apart(&[0.0; 6], variance, method);
+                assert!(posterior.draws_points());
+                let told = posterior.predict(&at, Scale::Response).unwrap();
+                for row in 0..2 {
+                    // Of 4,000 draws some thousand carry the weight: a tenth is three of the
+                    // standard errors of a mean; sds of what is skew are rougher.
+                    assert!((told.mean()[row] - mean).abs() < 0.1 * sd, "{variance}");
+                    assert!((told.sd()[row] / sd - 1.0).abs() < 0.2, "{variance}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_normal_belief_answers_where_it_holds_the_rows() {
+        // Six counts that are seen well; none at all, under a prior that is narrow.
+        let many = [12.0, 30.0, 25.0, 9.0, 14.0, 40.0];
+        for (counts, variance) in [(many, 4.0), ([0.0; 6], 0.25)] {
+            let posterior = apart(&counts, variance, Method::Ep);
+            assert!(!posterior.draws_points());
+            let at = Functionals::points("x", &[0.0]).unwrap();
+            let told = posterior.predict(&at, Scale::Response).unwrap();
+            let (mean, sd) = known(counts[0], variance);
+            assert!((told.mean()[0] - mean).abs() < 0.1 * sd);
+        }
+    }
+}
