@@ -55,6 +55,7 @@ mod terminal;
 mod version;
 mod words;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -65,7 +66,17 @@ use diagnostic::{Paint, Problems};
 /// Runs the program on the arguments of the process; returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = args::Cli::parse();
+    match answer(std::env::args_os()) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Runs the program on arguments, of which the first is its name; returns whether it did what was
+/// asked. It writes to the terminal, hears Ctrl-C, and ends the process where arguments are wrong.
+#[must_use]
+pub fn answer(args: impl IntoIterator<Item = OsString>) -> bool {
+    let cli = args::Cli::parse_from(args);
     let done = output::clean_up_when_interrupted().and_then(|()| match &cli.command {
         args::Command::Demo(args) => commands::demo::run(args),
         args::Command::Run(args) => commands::run::run(args),
@@ -80,11 +91,11 @@ pub fn main() -> ExitCode {
         args::Command::Simulate(args) => commands::simulate::run(args),
     });
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(()) => true,
+        Err(error) if is_broken_pipe(&error) => true,
         Err(error) => {
             complain(&error);
-            ExitCode::FAILURE
+            false
         }
     }
 }

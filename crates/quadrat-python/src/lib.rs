@@ -11,6 +11,7 @@
 //! | `work` | long work: threads, signals, progress |
 //! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
 //! | `study` | study files, by the library of the program |
+//! | `program` | the program itself |
 //! | `ungroup`, `density` | the jobs that are one call |
 
 mod buffers;
@@ -21,6 +22,7 @@ mod model;
 mod observations;
 mod posterior;
 mod prediction;
+mod program;
 mod study;
 mod support;
 mod ungroup;
@@ -43,6 +45,8 @@ mod _quadrat {
     use crate::posterior::Posterior;
     #[pymodule_export]
     use crate::prediction::Prediction;
+    #[pymodule_export]
+    use crate::program::program;
     #[pymodule_export]
     use crate::study::{run_file, run_text};
     #[pymodule_export]
