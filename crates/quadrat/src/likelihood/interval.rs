@@ -49,6 +49,16 @@ impl Interval {
         Ok(made)
     }
 
+    /// Whether every row has one end only, and all of them the same one: the lower end, or not.
+    pub(crate) fn only_end(&self) -> Option<bool> {
+        let has_lower = self.lower.first()?.is_finite();
+        let mut ends = self.lower.iter().zip(&self.upper);
+        let is_alike = |(lower, upper): (&f64, &f64)| {
+            lower.is_finite() == has_lower && upper.is_finite() != has_lower
+        };
+        ends.all(is_alike).then_some(has_lower)
+    }
+
     /// Whether [`Self::new`] would have made it.
     pub(super) fn check(&self) -> Result<(), InputError> {
         let (lower, upper) = (&self.lower, &self.upper);

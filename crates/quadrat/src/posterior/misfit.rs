@@ -3,6 +3,7 @@
 use super::mixture::Posterior;
 use crate::error::FitError;
 use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
+use crate::likelihood::Likelihood;
 use crate::parameter::Parameter;
 use crate::problem::assembly::Problem;
 use crate::problem::normal_rows::NormalRows;
@@ -118,6 +119,34 @@ fn missed_by_the_others(rows: &NormalRows, conditioned: &Conditioned) -> Option<
         .count();
     (2 * missed > n).then(|| format!(
         "{missed} of {n} rows lie outside the 95 % interval that the other rows predict for them: intervals of predictions are too short, for the kernel or its hyperparameters do not describe these rows"
+    ))
+}
+
+/// What to say where rows of an output only tell on which side of their limits a value lies.
+pub(crate) fn limits_alone(posterior: &Posterior) -> Option<String> {
+    let tables = posterior.problem.tables();
+    let outputs = 0..posterior.outputs().len().max(1);
+    let only = |output: usize| {
+        let mut ends =
+            tables
+                .of_output(output)
+                .map(|table| match &posterior.tables[table].likelihood {
+                    Likelihood::Censored(censored) => censored.readings().only_end(),
+                    Likelihood::Interval(interval) => interval.only_end(),
+                    _ => None,
+                });
+        let first = ends.next()??;
+        ends.all(|end| end == Some(first))
+            .then_some((output, first))
+    };
+    let (output, is_above) = outputs.into_iter().find_map(only)?;
+    let of = match posterior.outputs().get(output) {
+        Some(name) => format!(" of `{name}`"),
+        None => String::new(),
+    };
+    let side = if is_above { "above" } else { "below" };
+    Some(format!(
+        "all rows{of} only tell that values lie {side} their limits: how far {side}, and by how much values differ, is told by the priors alone; rows that were seen beyond a limit, or values for the mean and the variance, tell more"
     ))
 }
 

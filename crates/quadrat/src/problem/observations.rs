@@ -206,8 +206,8 @@ impl Observations {
         }
     }
 
-    /// Root mean square of values about the same density everywhere; one where they are all alike,
-    /// which tell no unit.
+    /// Root mean square of values about the same density everywhere; the largest of them where they
+    /// are all alike, one where they are all zero, which tells no unit.
     fn spread_of(&self, values: &[f64]) -> f64 {
         let rows = || values.iter().zip(0..);
         let total: f64 = rows()
@@ -222,10 +222,10 @@ impl Observations {
             rows().map(|(y, row)| (y - density * self.supports.size(row), self.times(row)));
         let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         let spread = weighted_rms(residuals);
-        if spread > ROUNDING * largest {
-            spread
-        } else {
-            1.0
+        match largest {
+            0.0 => 1.0,
+            largest if spread > ROUNDING * largest => spread,
+            largest => largest,
         }
     }
 }
