@@ -296,6 +296,29 @@ fn far_observations_of_wide_beliefs_are_found() {
     }
 }
 
+/// Values that are known exactly behind a link have the density of the linked function.
+#[test]
+fn densities_without_noise_are_those_of_the_link() {
+    let (mean, sd) = (1.2, 0.7);
+    for link in [Link::Exp, Link::Softplus, Link::Square] {
+        let exact = Gaussian::new(vec![1.0], Noise::Known(vec![0.0])).unwrap();
+        let exact = exact.behind(link).unwrap();
+        let ours = predictive(exact, What::Observation, 0.0);
+        let seen = ours.row(&[component(mean, sd)]);
+        for y in [0.3, 2.0, 6.0] {
+            // The density is the slope of the distribution function: of differences of 1e-4 their
+            // square; panels are right to 1e-9.
+            let h = 1e-4 * y;
+            let slope = (seen.cdf(y + h) - seen.cdf(y - h)) / (2.0 * h);
+            let found = seen.log_density(y).exp();
+            assert!(
+                (found / slope - 1.0).abs() < 1e-5,
+                "{link:?} {y}: {found} {slope}"
+            );
+        }
+    }
+}
+
 /// Values that are a factor of `e^f`, against a grid of 20,000 latent values.
 #[test]
 fn factors_of_a_rate_are_averaged_over_it() {

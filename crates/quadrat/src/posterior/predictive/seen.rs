@@ -5,7 +5,10 @@ use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::{Distribution, PanjerMixture};
 use crate::link::Link;
 use crate::special::root::crossing;
+use crate::special::scalar::normal_pdf;
 
+/// Densities beyond so many standard deviations are no numbers.
+const FAR: f64 = 38.0;
 /// Ends of a bracket of counts this many times apart are halved on a logarithmic scale.
 const FAR_APART: f64 = 100.0;
 
@@ -32,6 +35,20 @@ impl Predictive {
         let wide: f64 = seen.wide().map(|c| c.weight).sum();
         seen.total = points + seen.factors.total() + wide;
         seen
+    }
+}
+
+impl Predictive {
+    /// Density of observations `y = h(f)` without noise: `sum_f p(f) / |h'(f)|` over the latent
+    /// values `f` at which `y` is observed.
+    fn density_without_noise(&self, c: Normal, y: f64) -> f64 {
+        let range = (c.mean - FAR * c.sd, c.mean + FAR * c.sd);
+        let at = |f: f64| {
+            let h = 1e-4 * c.sd;
+            let slope = (self.at(&c, f + h).mean() - self.at(&c, f - h).mean()) / (2.0 * h);
+            normal_pdf((f - c.mean) / c.sd) / (c.sd * slope.abs())
+        };
+        self.centres(c, y, range).into_iter().map(at).sum()
     }
 }
 
@@ -125,7 +142,10 @@ impl Seen<'_> {
                     |(f, w): (f64, f64)| (w / total).ln() + self.predictive.at(c, f).log_density(y);
                 return self.predictive.nodes(*c).into_iter().map(at).collect();
             }
-            let average = self.predictive.average(*c, y, |at| at.log_density(y).exp());
+            let average = match self.predictive.at(c, c.mean).variance() == 0.0 {
+                true => self.predictive.density_without_noise(*c, y),
+                false => self.predictive.average(*c, y, |at| at.log_density(y).exp()),
+            };
             vec![(c.weight / total).ln() + average.ln()]
         });
         let factors = self.factors.log_densities(y);
