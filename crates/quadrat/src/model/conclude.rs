@@ -202,8 +202,8 @@ pub(super) fn conclude(
         warnings,
     };
     let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
-    posterior.draw_one_sided()?;
-    let told = warnings_of(&posterior)?;
+    let mut told: Vec<String> = posterior.draw_one_sided()?.into_iter().collect();
+    told.extend(warnings_of(&posterior)?);
     posterior.summary.warnings.extend(told);
     posterior.summary.seconds = found.started.elapsed().as_secs_f64();
     Ok(posterior)
@@ -215,6 +215,7 @@ fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
     warnings.extend(Certificate::of(&posterior.summary).and_then(|bound| bound.warning()));
     if posterior.problem.method().is_some() {
         warnings.extend(misfit::of_known_tables(posterior)?);
+        warnings.extend(misfit::limits_alone(posterior));
     }
     warnings.extend(fine_noise::warning(posterior)?);
     warnings.extend(posterior.warnings_of_sums()?);

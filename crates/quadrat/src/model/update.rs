@@ -90,7 +90,8 @@ impl Posterior {
         let mut posterior = Self::new(problem, tables, nodes, components, summary);
         posterior.notes.clone_from(&self.notes);
         posterior.left_out = left_out;
-        posterior.draw_one_sided()?;
+        let told = posterior.draw_one_sided()?;
+        posterior.summary.warnings.extend(told);
         Ok(posterior)
     }
 }

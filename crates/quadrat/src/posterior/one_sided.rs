@@ -11,6 +11,7 @@ use super::marginals::Marginals;
 use super::mixture::Posterior;
 use crate::error::FitError;
 use crate::inference::Conditioned;
+use crate::inference::pooled::Lift;
 use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
 use crate::link::Link;
@@ -19,6 +20,10 @@ use crate::link::Link;
 /// of the standard deviation: less than the 4,000 draws that answer else leave to chance, at the
 /// rare places, is no gain.
 const OFF: f64 = 0.1;
+/// By more than this many of them it is no answer, and rough draws are better.
+const USELESS: f64 = 1.0;
+/// Share of the posterior of the hyperparameters at which rough draws are told.
+const POOR: f64 = 0.05;
 /// Half the width of what is integrated over, in standard deviations of a cavity.
 const REACH: f64 = 8.0;
 /// Places of the trapezoidal rule: a tenth of a standard deviation apart, where the rule is right
@@ -28,17 +33,29 @@ const PLACES: usize = 161;
 impl Posterior {
     /// Lets draws answer where rows at points are not held by a normal belief, and are few enough.
     ///
-    /// They do not where too few of them carry the weight.
-    pub(crate) fn draw_one_sided(&mut self) -> Result<(), FitError> {
+    /// Where few of them carry the weight they answer only if nothing better does; what is then to
+    /// be said is returned.
+    pub(crate) fn draw_one_sided(&mut self) -> Result<Option<String>, FitError> {
         let has_sites = self.problem.method().is_some();
         let is_told = self.problem.sparse().is_some() || self.problem.pooled().is_some();
         if !has_sites || is_told || !self.problem.draw_points(&self.tables)? {
-            return Ok(());
+            return Ok(None);
         }
-        if !self.has_one_sided()? || !self.draw_rows() {
+        let off = self.most_off()?;
+        let poor = match off > OFF {
+            true => self.draw_rows(off > USELESS),
+            false => None,
+        };
+        let Some(poor) = poor else {
             self.problem.draw_no_sums();
-        }
-        Ok(())
+            return Ok(None);
+        };
+        Ok((poor > POOR).then(|| {
+            format!(
+                "rows leave the function open to one side, as counts of 0 do, and few of the draws that meet them carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, and answers are rough; an upper bound of the variance or `--check mcmc` helps",
+                100.0 * poor
+            )
+        }))
     }
 
     /// Whether draws answer that meet rows at points.
@@ -46,55 +63,62 @@ impl Posterior {
         self.problem.sparse().is_none() && self.problem.pooled().is_none() && self.has_draws()
     }
 
-    /// Draws at all hyperparameters but a few of little weight; false, and nothing else, where
-    /// there are none or they are poor.
-    fn draw_rows(&mut self) -> bool {
+    /// Draws at all hyperparameters but a few of little weight; returns the share of those at which
+    /// few of them carry the weight. None, and nothing is done, where there are no draws, or no
+    /// good ones where these are asked for.
+    fn draw_rows(&mut self, takes_poor: bool) -> Option<f64> {
         let count = self.components.len();
         let lift = |component: &Component| {
             let draws = self.problem.draws(component.weight, count);
             let lift = self.problem.lift(&component.theta, draws);
-            lift.filter(|lift| !lift.is_poor())
+            lift.filter(|lift| takes_poor || !lift.is_poor())
         };
         let lifts: Vec<_> = self.components.par_iter().map(lift).collect();
-        let pairs = self.components.iter().zip(&lifts);
-        let without = pairs.filter(|(_, lift)| lift.is_none());
-        let share: f64 = without.map(|(component, _)| component.weight).sum();
-        if share > self.problem.engine().most_lost() {
-            return false;
+        let share = |is_meant: &dyn Fn(&Option<Lift>) -> bool| -> f64 {
+            let pairs = self.components.iter().zip(&lifts);
+            let meant = pairs.filter(|(_, lift)| is_meant(lift));
+            meant.map(|(component, _)| component.weight).sum()
+        };
+        if share(&Option::is_none) > self.problem.engine().most_lost() {
+            return None;
         }
+        let poor = share(&|lift| lift.as_ref().is_some_and(Lift::is_poor));
         for (component, lift) in self.components.iter_mut().zip(lifts) {
             component.conditioned.lift = lift.map(Into::into);
         }
         self.components.retain(Component::has_draws);
         share_out(&mut self.components);
-        true
+        Some(poor)
     }
 
-    /// Whether a normal belief misses some row at some hyperparameters.
-    fn has_one_sided(&self) -> Result<bool, FitError> {
+    /// By how many standard deviations a normal belief misses the mean of some row, at most.
+    fn most_off(&self) -> Result<f64, FitError> {
         let beliefs = self.one_by_one(self.problem.observed())?;
         let blocks = self.problem.blocks();
-        let misses = |(component, own): (&Component, &Marginals)| {
+        let of_component = |(component, own): (&Component, &Marginals)| {
             let conditioned = &component.conditioned;
-            (0..self.tables.len()).any(|table| {
+            let of_table = |table: usize| {
                 let Some(link) = self.tables[table].likelihood.mean_link() else {
-                    return false;
+                    return 0.0;
                 };
                 let block = &blocks[table];
                 let values = block.own_values(&component.theta);
-                let is_missed = |row: usize| {
+                let of_row = |row: usize| {
                     let at = block.first + row;
                     let belief = Belief {
                         mean: own.mean[at],
                         variance: own.variance[at],
                     };
-                    cavity(conditioned, at, belief)
-                        .is_some_and(|cavity| is_missed(block, &values, row, link, belief, cavity))
+                    let cavity = cavity(conditioned, at, belief);
+                    cavity.map_or(0.0, |cavity| off(block, &values, row, link, belief, cavity))
                 };
-                (0..block.likelihood.rows()).any(is_missed)
-            })
+                let rows = 0..block.likelihood.rows();
+                rows.map(of_row).fold(0.0, f64::max)
+            };
+            (0..self.tables.len()).map(of_table).fold(0.0, f64::max)
         };
-        Ok(self.components.iter().zip(&beliefs).any(misses))
+        let each = self.components.par_iter().zip(&beliefs).map(of_component);
+        Ok(each.reduce(|| 0.0, f64::max))
     }
 }
 
@@ -114,16 +138,16 @@ fn cavity(conditioned: &Conditioned, row: usize, belief: Belief) -> Option<Belie
         .then_some(Belief { mean, variance })
 }
 
-/// Whether the mean after the link under a normal belief is off from that of cavity times
-/// likelihood, by much of its standard deviation.
-fn is_missed(
+/// By how many standard deviations the mean after the link under a normal belief is off from that
+/// of cavity times likelihood.
+fn off(
     block: &Block<'_>,
     own: &[f64],
     row: usize,
     link: Link,
     belief: Belief,
     cavity: Belief,
-) -> bool {
+) -> f64 {
     let sd = cavity.variance.sqrt();
     let places = (0..PLACES).map(|k| {
         let z = REACH * (2.0 * k as f64 / (PLACES - 1) as f64 - 1.0);
@@ -142,7 +166,9 @@ fn is_missed(
     }
     let mean = first / whole;
     let spread = (second / whole - mean * mean).max(0.0).sqrt();
-    (link.moments(belief).mean - mean).abs() > OFF * spread
+    let off = (link.moments(belief).mean - mean).abs() / spread;
+    // Neither says anything where the row allows no value.
+    if off.is_nan() { 0.0 } else { off }
 }
 
 #[cfg(test)]
@@ -194,10 +220,12 @@ mod tests {
     #[test]
     fn rates_of_counts_of_none_are_as_low_as_the_counts_allow() {
         let at = Functionals::points("x", &[0.0, 100.0]).unwrap();
-        for variance in [9.0, 49.0] {
+        // The draws of six rows that know nothing of each other carry less and less of the weight
+        // as the prior gets wider.
+        for (rows, variance) in [(6, 9.0), (2, 49.0)] {
             let (mean, sd) = known(0.0, variance);
             for method in [Method::Ep, Method::Laplace] {
-                let posterior = apart(&[0.0; 6], variance, method);
+                let posterior = apart(&[0.0; 6][..rows], variance, method);
                 assert!(posterior.draws_points());
                 let told = posterior.predict(&at, Scale::Response).unwrap();
                 for row in 0..2 {
