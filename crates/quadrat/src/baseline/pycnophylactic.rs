@@ -173,7 +173,7 @@ fn zones(table: &Observations, axes: &[Cells]) -> Result<Zones, InputError> {
         if rate.is_nan() {
             continue;
         }
-        if !(rate >= 0.0 && rate.is_finite()) {
+        if supports.is_point(row) || !(rate >= 0.0 && rate.is_finite()) {
             return Err(NO_ZONES);
         }
         let atom = supports.atoms(row).start;

@@ -22,6 +22,8 @@ use crate::link::Link;
 const OFF: f64 = 0.1;
 /// By more than this many of them it is no answer, and rough draws are better.
 const USELESS: f64 = 1.0;
+/// Latent values behind which a link leaves next to nothing, or next to all.
+const FAR_OUT: f64 = 40.0;
 /// Share of the posterior of the hyperparameters at which rough draws are told.
 const POOR: f64 = 0.05;
 /// Half the width of what is integrated over, in standard deviations of a cavity.
@@ -58,9 +60,27 @@ impl Posterior {
         }))
     }
 
-    /// Whether draws answer that meet rows at points.
-    pub(super) fn draws_points(&self) -> bool {
-        self.problem.sparse().is_none() && self.problem.pooled().is_none() && self.has_draws()
+    /// Whether draws answer, and meet rows that leave the function open to one side: whose density
+    /// is largest where the function is far below, or far above.
+    ///
+    /// What is known of such a row is no normal belief before the link.
+    pub(super) fn draws_open_rows(&self) -> bool {
+        let Some(heaviest) = self.components.first().filter(|c| c.has_draws()) else {
+            return false;
+        };
+        let blocks = self.problem.blocks();
+        let is_open = |table: usize| {
+            let block = &blocks[table];
+            let own = block.own_values(&heaviest.theta);
+            let log = |row: usize, f: f64| block.likelihood.log_density(&own, row, f).value;
+            let is_behind = self.tables[table].likelihood.mean_link().is_some();
+            let is_open = |row: usize| {
+                let far = log(row, -FAR_OUT).max(log(row, FAR_OUT));
+                far >= log(row, block.likelihood.guess(&own, row))
+            };
+            is_behind && (0..block.likelihood.rows()).any(is_open)
+        };
+        (0..self.tables.len()).any(is_open)
     }
 
     /// Draws at all hyperparameters but a few of little weight; returns the share of those at which
@@ -226,7 +246,7 @@ mod tests {
             let (mean, sd) = known(0.0, variance);
             for method in [Method::Ep, Method::Laplace] {
                 let posterior = apart(&[0.0; 6][..rows], variance, method);
-                assert!(posterior.draws_points());
+                assert!(posterior.has_draws() && posterior.draws_open_rows());
                 let told = posterior.predict(&at, Scale::Response).unwrap();
                 for row in 0..2 {
                     // Of 4,000 draws some thousand carry the weight: a tenth is three of the
@@ -244,7 +264,7 @@ mod tests {
         let many = [12.0, 30.0, 25.0, 9.0, 14.0, 40.0];
         for (counts, variance) in [(many, 4.0), ([0.0; 6], 0.25)] {
             let posterior = apart(&counts, variance, Method::Ep);
-            assert!(!posterior.draws_points());
+            assert!(!posterior.has_draws());
             let at = Functionals::points("x", &[0.0]).unwrap();
             let told = posterior.predict(&at, Scale::Response).unwrap();
             let (mean, sd) = known(counts[0], variance);

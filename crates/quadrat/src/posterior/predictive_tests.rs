@@ -305,7 +305,7 @@ fn densities_without_noise_are_those_of_the_link() {
         let exact = exact.behind(link).unwrap();
         let ours = predictive(exact, What::Observation, 0.0);
         let seen = ours.row(&[component(mean, sd)]);
-        for y in [0.3, 2.0, 6.0] {
+        for y in [0.3, 2.0, 3.0] {
             // The density is the slope of the distribution function: of differences of 1e-4 their
             // square; panels are right to 1e-9.
             let h = 1e-4 * y;

@@ -96,7 +96,7 @@ impl Posterior {
     /// the function open to one side it is no normal one before the link.
     fn strata(&self, rows: usize) -> usize {
         let numbers = rows * self.components.len() * STRATA;
-        let is_bent = self.has_known_rows() || self.draws_points();
+        let is_bent = self.has_known_rows() || self.draws_open_rows();
         match is_bent && numbers <= MOST_NUMBERS {
             true => STRATA,
             false => 1,
