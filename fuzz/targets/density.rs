@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| quadrat_cli::fuzz::density(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| quadrat_study::fuzz::density(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| quadrat_cli::fuzz::study(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| quadrat_study::fuzz::study(bytes));

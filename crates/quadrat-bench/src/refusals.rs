@@ -1,7 +1,7 @@
 //! How long it takes to refuse files that are broken all over, against the time to read good ones.
 
 use anyhow::Result;
-use quadrat_cli::fuzz::{Broken, broken_all_over, resolved, whole};
+use quadrat_study::fuzz::{Broken, broken_all_over, resolved, whole};
 
 use crate::clock::best;
 

@@ -10,8 +10,9 @@ mod ungroup;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use quadrat_study::study::LEVEL;
 
-pub use density::{CorrectWord, Density, IntegrateWord};
+pub use density::Density;
 pub use looks::{Aggregation, Looks};
 pub use next::{Next, Price, Tell};
 pub use score::{Score, TruthScale};
@@ -146,9 +147,6 @@ pub struct Fit {
     #[command(flatten)]
     pub saying: Saying,
 }
-
-/// Probability of intervals unless another is asked for.
-pub const LEVEL: f64 = 0.95;
 
 /// `quadrat predict`.
 #[derive(Debug, Args)]

@@ -3,14 +3,15 @@
 use anyhow::{Result, anyhow};
 use quadrat::error::{FitError, InputError};
 use quadrat::inference::mcmc::McmcOptions;
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::engine::{self, McmcReport, RowCheck};
+use quadrat_study::numbers::{count, human};
+use quadrat_study::outcome::Outcome;
+use quadrat_study::resolve::Resolved;
+use quadrat_study::words::clean;
 
-use crate::diagnostic::Paint;
-use crate::engine::{self, McmcReport, RowCheck};
-use crate::numbers::{count, human};
-use crate::outcome::Outcome;
 use crate::progress::Bar;
-use crate::resolve::Resolved;
-use crate::terminal::{clean, short};
+use crate::terminal::short;
 
 /// Refuses what could not be sampled after the fit.
 pub fn possible(resolved: &Resolved) -> Result<()> {

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use quadrat::progress::Keeper;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine;
 
-use crate::diagnostic::{Problem, Problems};
 use crate::output::{self, Staged};
 
 /// Time between two writings.
@@ -80,24 +81,6 @@ impl Checkpoint {
         })
     }
 
-    /// The fit failed: removes the file if it is of this fit alone, so that the study can be mended
-    /// and run.
-    pub fn forget(&self) {
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_own = written.is_own && self.begun.is_none();
-        if is_own && !self.told.load(Ordering::Relaxed) {
-            drop(std::fs::remove_file(&self.path));
-        }
-    }
-
-    /// Why the fit cannot go on from the file, in terms of the file.
-    pub fn refused(&self, reason: &str) -> anyhow::Error {
-        let message = format!("`{}` {reason}", self.path.display());
-        let remedy =
-            "remove it, and leave --resume out, to begin anew; or give the study that it is of";
-        Problems::from(Problem::new(message).remedy(remedy)).into()
-    }
-
     /// The fit is over and its results are written: removes the file, unless the fit was stopped.
     ///
     /// Returns what people must be told, if anything.
@@ -120,6 +103,26 @@ impl Checkpoint {
         // It may never have been written.
         drop(std::fs::remove_file(&self.path));
         None
+    }
+}
+
+impl engine::Checkpoint for Checkpoint {
+    /// The fit failed: removes the file if it is of this fit alone, so that the study can be mended
+    /// and run.
+    fn forget(&self) {
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = written.is_own && self.begun.is_none();
+        if is_own && !self.told.load(Ordering::Relaxed) {
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+
+    /// Why the fit cannot go on from the file, in terms of the file.
+    fn refused(&self, reason: &str) -> anyhow::Error {
+        let message = format!("`{}` {reason}", self.path.display());
+        let remedy =
+            "remove it, and leave --resume out, to begin anew; or give the study that it is of";
+        Problems::from(Problem::new(message).remedy(remedy)).into()
     }
 }
 
@@ -156,6 +159,8 @@ impl Keeper for Checkpoint {
 
 #[cfg(test)]
 mod tests {
+    use quadrat_study::engine::Checkpoint as _;
+
     use super::*;
 
     #[test]

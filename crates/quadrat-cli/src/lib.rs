@@ -1,67 +1,27 @@
-//! The program `quadrat`: study files in, tables and reports out. The program is [`main`]; other
-//! programs run studies through [`library`], and call its readers of files with any bytes (feature
-//! `fuzz`).
-//!
-//! A study goes through four stages: TOML -> checked study (`study`) -> tables read and everything
-//! compared (`resolve`) -> library objects and answers (`engine`, `outcome`) -> files (`output`).
+//! The program `quadrat`: study files in, tables and reports out. It is [`main`]: arguments,
+//! terminal, progress, checkpoints, folders that are whole or not there. What a study is and gives
+//! is in `quadrat-study`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 // These panic where nobody reads; see `commands::print` and `terminal::tell`.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
-mod beside;
 mod check;
 mod checkpoint;
-mod codes;
 mod commands;
 mod demo;
-mod diagnostic;
-mod engine;
-mod fit_json;
-mod fitted;
-mod functionals;
-#[cfg(any(test, feature = "fuzz"))]
-#[doc(hidden)]
-pub mod fuzz;
-mod geo_file;
-mod geographic;
-mod grid;
-mod guard;
-mod instrument;
-mod keys;
-pub mod library;
-mod limits;
-mod numbers;
-mod outcome;
 mod output;
-mod overlap;
-mod places;
-mod prediction_csv;
 mod progress;
-#[cfg(test)]
-mod properties;
-mod redundant;
 mod report;
-mod resolve;
-mod run_id;
-mod shapes;
-mod simple;
-mod study;
-mod suggest;
-mod sums;
-mod table;
 mod terminal;
-mod version;
-mod words;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-
-use diagnostic::{Paint, Problems};
+use quadrat_study::diagnostic::{Paint, Problems};
 
 /// Runs the program on the arguments of the process; returns its exit status.
 #[must_use]

@@ -5,15 +5,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use quadrat::link::Link;
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{ROUNDING, beside, coordinate, count, human, percent};
+use quadrat_study::outcome::Outcome;
+use quadrat_study::prediction_csv::{self, Cell};
+use quadrat_study::resolve::Asked;
+use quadrat_study::study::{Mean, NonNegative};
+use quadrat_study::words::{self, clean};
 
 use crate::check;
-use crate::diagnostic::Paint;
-use crate::numbers::{ROUNDING, beside, coordinate, count, human, percent};
-use crate::outcome::Outcome;
-use crate::prediction_csv::{self, Cell};
-use crate::resolve::Asked;
-use crate::study::{Mean, NonNegative};
-use crate::words;
 
 /// Rows of each prediction that are shown.
 const HEAD: usize = 5;
@@ -92,13 +92,6 @@ pub fn tell(text: &str) {
 /// Warns on standard error, in one line.
 pub fn warn(text: &str) {
     tell(&format!("warning: {}\n", clean(text)));
-}
-
-/// A name from the user's files: control characters in it must not reach the terminal.
-pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }
 
 /// A text of the user's files as a cell of a table on the terminal: cut where it is long, because

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quadrat::error::{FitError, InputError, LoadError};
 use quadrat::support::RegionError;
-use quadrat_cli::library::{Fault, Refused};
+use quadrat_study::{Fault, Refused};
 
 /// Whatever the library says no with.
 #[derive(Debug)]

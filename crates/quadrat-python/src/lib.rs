@@ -10,7 +10,7 @@
 //! | `errors` | errors of the library as exceptions of `quadrat._errors` |
 //! | `work` | long work: threads, signals, progress |
 //! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
-//! | `study` | study files, by the library of the program |
+//! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
 //! | `ungroup`, `density` | the jobs that are one call |
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use quadrat::model::{Posterior as Fitted, Prediction as Told, Scale};
 use quadrat::support::Functionals;
-use quadrat_cli::library::finer_than_rows;
+use quadrat_study::finer_than_rows;
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome, few_enough};

@@ -1,11 +1,11 @@
-//! Study files, by the library of the program.
+//! Study files, by `quadrat-study`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use quadrat_cli::library::{Column, Found, Hooks, Source, Table, run};
+use quadrat_study::{Column, Found, Hooks, Source, Table, run};
 
 use crate::buffers::bytes;
 use crate::errors::Failure;
@@ -42,7 +42,7 @@ pub fn run_text<'py>(
 fn watched<'py>(
     py: Python<'py>,
     progress: Option<&Bound<'py, PyAny>>,
-    work: impl FnOnce(&Hooks) -> Result<Found, quadrat_cli::library::Refused> + Send + 'static,
+    work: impl FnOnce(&Hooks) -> Result<Found, quadrat_study::Refused> + Send + 'static,
 ) -> PyResult<Bound<'py, PyDict>> {
     let control = Arc::new(Control::default());
     let hooks = Hooks {

@@ -7,7 +7,7 @@ use pyo3::types::{PyByteArray, PyDict};
 use quadrat::ungroup::{
     Answer, Estimate, Exposure, Population, Rates, Ungroup, UngroupError, Warning,
 };
-use quadrat_cli::library::random_stream;
+use quadrat_study::random_stream;
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome, few_enough};

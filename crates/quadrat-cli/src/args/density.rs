@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use quadrat::density::{Correction, Integration};
+use quadrat_study::study::LEVEL;
+use quadrat_study::study::density::Density as Asked;
 
-use super::{LEVEL, figure, level};
+use super::{figure, level};
 
 /// `quadrat density`.
 #[derive(Debug, Args)]
@@ -90,6 +93,39 @@ pub struct Density {
     /// Print nothing but errors (and JSON with --json)
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl Density {
+    /// What is asked of the density, apart from where it is written and drawn.
+    pub fn asked(&self) -> Asked {
+        Asked {
+            table: self.table.clone(),
+            column: self.column.clone(),
+            interval: self.interval.clone(),
+            bins: self.bins.clone(),
+            weights: self.weights.clone(),
+            given: self.given.clone(),
+            group: self.group.clone(),
+            bounds: self.bounds.clone(),
+            inside: self.inside.clone(),
+            range: self.range.clone(),
+            within: self.within.clone(),
+            grid: self.grid,
+            level: self.level,
+            log: self.log,
+            correct: match self.correct {
+                CorrectWord::None => Correction::None,
+                CorrectWord::Is => Correction::ImportanceSampling,
+            },
+            integrate: match self.integrate {
+                IntegrateWord::Auto => Integration::Auto,
+                IntegrateWord::Map => Integration::Map,
+                IntegrateWord::Ccd => Integration::Ccd,
+            },
+            seed: self.seed,
+            draws: self.draws,
+        }
+    }
 }
 
 /// How draws are mended.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use quadrat_study::study::LEVEL;
 
-use super::{LEVEL, figure, level};
+use super::{figure, level};
 
 /// `quadrat ungroup`.
 #[derive(Debug, Args)]

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::suggest;
 
 use super::{print, run};
 use crate::args::Demo;
 use crate::demo::{EXAMPLES, Example};
-use crate::diagnostic::{Problem, Problems};
-use crate::suggest;
 
 /// Runs the command.
 pub fn run(args: &Demo) -> Result<()> {

@@ -26,7 +26,7 @@ pub fn drawn(
         _ => {
             let report = Report {
                 title: title.to_owned(),
-                generated_by: format!("quadrat {}", crate::version::VERSION),
+                generated_by: format!("quadrat {}", quadrat_study::version::VERSION),
                 summary,
                 warnings,
                 figures,

@@ -3,17 +3,18 @@
 use std::io::IsTerminal;
 
 use anyhow::Result;
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::resolved;
+use quadrat_study::study::AnyStudy;
+use quadrat_study::{engine, fit_json, study};
 
 use super::run::{Besides, only_functions};
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::Fit;
-use crate::diagnostic::Paint;
-use crate::library::resolved;
-use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
-use crate::study::AnyStudy;
-use crate::{engine, fit_json, study, terminal};
+use crate::terminal;
 
 /// Runs the command.
 pub fn run(args: &Fit) -> Result<()> {

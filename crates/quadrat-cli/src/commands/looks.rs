@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use quadrat_study::codes::Codes;
+use quadrat_study::geographic::Geographic;
+use quadrat_study::places::Places;
+use quadrat_study::resolve::Files;
+use quadrat_study::study::fields::Check;
+use quadrat_study::table::{Table, is_geo, open_geo};
 
 use super::predict::flags::{self, Line};
 use super::predict::read;
 use crate::args::Looks;
-use crate::codes::Codes;
-use crate::geographic::Geographic;
-use crate::places::Places;
-use crate::resolve::Files;
-use crate::study::fields::Check;
-use crate::table::{Table, is_geo, open_geo};
 use crate::terminal::warn;
 
 /// A table of places, and how people asked for it.

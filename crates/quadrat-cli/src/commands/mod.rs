@@ -20,14 +20,14 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use quadrat::model::Inference;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::Running;
+use quadrat_study::resolve::Resolved;
+use quadrat_study::run_id;
 
 use crate::args::Saying;
 use crate::checkpoint::Checkpoint;
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::Running;
 use crate::progress::Bar;
-use crate::resolve::Resolved;
-use crate::run_id;
 use crate::terminal::warn;
 
 /// How to run: on how many threads, and which bar hears about it.
@@ -53,7 +53,7 @@ pub fn kept(
 ) -> Result<Option<Arc<Checkpoint>>> {
     let is_sparse = match resolved.study.inference.method {
         Inference::Sparse => true,
-        Inference::Auto => crate::engine::model(resolved)?.is_large(),
+        Inference::Auto => quadrat_study::engine::model(resolved)?.is_large(),
         _ => false,
     };
     if !is_sparse {
@@ -65,7 +65,7 @@ pub fn kept(
         return Ok(None);
     }
     let checkpoint = Arc::new(Checkpoint::beside(output, resume)?);
-    running.keeper = Some(Arc::clone(&checkpoint));
+    running.keeper = Some(Arc::clone(&checkpoint) as _);
     Ok(Some(checkpoint))
 }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use quadrat::privacy::{Mechanism, NoiseSource, PrivacyError};
+use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::numbers::{count, exact, human};
+use quadrat_study::suggest;
+use quadrat_study::table::{NewColumn, Table};
 
 use super::{print, replacing};
 use crate::args::{MechanismWord, Noise};
-use crate::diagnostic::{Paint, Problem, Problems};
-use crate::numbers::{count, exact, human};
 use crate::output::{Staged, writable};
-use crate::suggest;
-use crate::table::{NewColumn, Table};
 use crate::terminal::tell;
 
 /// How many bad counts are shown before the rest is only counted.

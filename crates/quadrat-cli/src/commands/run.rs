@@ -4,20 +4,22 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use quadrat_study::beside;
+use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::outcome::Outcome;
+use quadrat_study::resolved;
+use quadrat_study::simple::{self, Simple};
+use quadrat_study::study::AnyStudy;
+use quadrat_study::words::clean;
+use quadrat_study::{fit_json, prediction_csv, study};
 
 use super::{closed, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
-use crate::beside;
 use crate::check;
 use crate::demo::Example;
-use crate::diagnostic::{Paint, Problem, Problems};
-use crate::library::resolved;
-use crate::outcome::Outcome;
 use crate::output::{Lock, Staged, stop_gently, writable};
 use crate::progress::Bar;
-use crate::simple::{self, Simple};
-use crate::study::AnyStudy;
-use crate::{fit_json, prediction_csv, report, study, terminal};
+use crate::{report, terminal};
 
 /// Runs the command.
 pub fn run(args: &Run) -> Result<()> {
@@ -137,7 +139,7 @@ pub fn go(
         let paint = Paint::on(std::io::stdout().is_terminal());
         print(&terminal::summary(&outcome, &written, Some(folder), paint))?;
         for words in left_out {
-            print(&format!("{}\n", terminal::clean(&words)))?;
+            print(&format!("{}\n", clean(&words)))?;
         }
     }
     closed(checkpoint.as_deref());

@@ -10,6 +10,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use quadrat::model::{FitOptions, Hyper, Hyperparameters, Observations};
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::{self, Posterior, Running};
+use quadrat_study::functionals::functionals;
+use quadrat_study::geographic::Geographic;
+use quadrat_study::numbers::{count, human};
+use quadrat_study::places::Places;
+use quadrat_study::table::Table;
 
 use self::answers::{Answered, likelihood, read};
 use self::record::Record;
@@ -18,15 +25,8 @@ use super::next::kinds::table_of;
 use super::predict::load;
 use super::{print, replacing, running};
 use crate::args::{Saying, Tell};
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::{self, Posterior, Running};
-use crate::functionals::functionals;
-use crate::geographic::Geographic;
-use crate::numbers::{count, human};
 use crate::output::{Staged, writable};
-use crate::places::Places;
 use crate::progress::Bar;
-use crate::table::Table;
 use crate::terminal::warn;
 
 /// Rows of one kind: the table that they are like, whether they are intervals of its values, and

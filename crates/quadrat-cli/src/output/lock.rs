@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use crate::diagnostic::{Problem, Problems};
+use quadrat_study::diagnostic::{Problem, Problems};
 
 /// How the temporary files of a run begin. Others are not touched: a table that `quadrat predict`
 /// writes into the same folder is none of a run.

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
+use quadrat_study::diagnostic::{Problem, Problems};
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::diagnostic::{Problem, Problems};
 use crate::terminal::tell;
 
 pub use lock::Lock;

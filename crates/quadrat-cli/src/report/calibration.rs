@@ -1,8 +1,7 @@
 //! How the left-out rows were predicted.
 
 use quadrat_plot::{Axis, CalibrationFigure, Compared, Coverage, Heading, LeftOut};
-
-use crate::outcome::Outcome;
+use quadrat_study::outcome::Outcome;
 
 /// Levels whose coverage is told.
 const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
@@ -37,7 +36,7 @@ pub fn figure(outcome: &Outcome) -> Option<CalibrationFigure> {
     });
     let scales = scales(outcome);
     let value = match scales.is_empty() {
-        true => crate::words::value_names(outcome),
+        true => quadrat_study::words::value_names(outcome),
         false => "values in standard deviations of their output".to_owned(),
     };
     Some(CalibrationFigure {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use quadrat_study::places::{Along, Places};
+
 use super::raster::Lattice;
-use crate::places::{Along, Places};
 
 /// How many marks of a point fit side by side along a map: of many points, and of few, which would
 /// hardly be seen.

@@ -3,11 +3,11 @@
 use quadrat_plot::{
     Axis, Figure, ForestFigure, ForestRow, Heading, Limit, Panel, Places as At, Predicted,
 };
+use quadrat_study::engine::Answer;
+use quadrat_study::numbers::human;
+use quadrat_study::resolve::Asked;
 
 use super::{forest, note};
-use crate::engine::Answer;
-use crate::numbers::human;
-use crate::resolve::Asked;
 
 /// What every column of [`Answer::chances`] tells: "P(risk > 1.2)".
 pub fn titles(asked: &Asked) -> Vec<String> {

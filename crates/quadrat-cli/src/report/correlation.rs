@@ -2,8 +2,7 @@
 
 use quadrat::model::Coregionalization;
 use quadrat_plot::{Correlated, CorrelationFigure, Figure, Heading};
-
-use crate::outcome::Outcome;
+use quadrat_study::outcome::Outcome;
 
 /// The figure, where there are several outputs.
 pub fn figure(outcome: &Outcome) -> Option<Figure> {

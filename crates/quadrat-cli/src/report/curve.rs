@@ -1,15 +1,15 @@
 //! A prediction along one dimension, with what was observed and perhaps the truth.
 
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
+use quadrat_study::engine::Answer;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::prediction_csv;
+use quadrat_study::resolve::Asked;
 
 use super::slices::{self, Slices};
 use super::view::Shared;
 use super::{chances, inducing, marks, note, quantity, truth};
 use crate::demo::{Extras, Truth};
-use crate::engine::Answer;
-use crate::outcome::Outcome;
-use crate::prediction_csv;
-use crate::resolve::Asked;
 
 /// The figure, one panel per output; totals are drawn per unit of their boxes.
 pub fn figure(
@@ -181,11 +181,11 @@ fn reference(asked: &Asked, truth: &Truth) -> Option<Reference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Axis;
-    use crate::places::Places;
-    use crate::study::Scale;
-    use crate::study::fields::Spanned;
-    use crate::study::support::Aggregate;
+    use quadrat_study::grid::Axis;
+    use quadrat_study::places::Places;
+    use quadrat_study::study::Scale;
+    use quadrat_study::study::fields::Spanned;
+    use quadrat_study::study::support::Aggregate;
 
     fn asked(axes: &[(&str, Axis)], aggregate: Option<Aggregate>) -> Asked {
         let named = |(name, axis): &(&str, Axis)| {
@@ -204,7 +204,7 @@ mod tests {
             level: 0.95,
             of: 0,
             non_negative: false,
-            chances: crate::engine::Chances::default(),
+            chances: quadrat_study::engine::Chances::default(),
             table: None,
             like: None,
             limits: None,

@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use quadrat_plot::{Axis, CalibrationFigure, Compared, Coverage, Figure, Heading, LeftOut};
+use quadrat_study::fitted::{self, Fitted, LEVELS};
+use quadrat_study::numbers::count;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::resolve::Observed;
 
 use super::quantity;
-use crate::fitted::{self, Fitted, LEVELS};
-use crate::numbers::count;
-use crate::outcome::Outcome;
-use crate::resolve::Observed;
 
 /// One figure for every table whose rows can be predicted.
 pub fn figures(outcome: &Outcome) -> Result<Vec<Figure>> {

@@ -1,12 +1,12 @@
 //! A prediction without an axis: a dot and an interval for each row.
 
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
+use quadrat_study::engine::Answer;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::resolve::Asked;
 
 use super::{chances, note, quantity, slices, truth};
 use crate::demo::Extras;
-use crate::engine::Answer;
-use crate::outcome::Outcome;
-use crate::resolve::Asked;
 
 /// More rows than this make no readable figure.
 pub const MOST: usize = 60;

@@ -1,7 +1,7 @@
 //! Where the inducing points of a sparse fit lie, along the axes of a figure.
 
-use crate::numbers::count;
-use crate::outcome::Outcome;
+use quadrat_study::numbers::count;
+use quadrat_study::outcome::Outcome;
 
 /// The inducing points of an output along some inputs, in the coordinates of the files; empty where
 /// there are none, and along one of longitude and latitude only.

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use quadrat_plot::{
     Axis, Figure, Heading, MapError, MapFigure, MapPanel, MapPrediction, MapRegion,
 };
+use quadrat_study::engine::Answer;
+use quadrat_study::geo_file::key_text;
+use quadrat_study::geographic::parts_of;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::places::Places;
+use quadrat_study::resolve::{Asked, Observed};
+use quadrat_study::shapes::{Regions, Shapes};
 
 use super::slices::{self, MOST, Slices};
 use super::{chances, quantity, truth};
 use crate::demo::Extras;
-use crate::engine::Answer;
-use crate::geo_file::key_text;
-use crate::geographic::parts_of;
-use crate::outcome::Outcome;
-use crate::places::Places;
-use crate::resolve::{Asked, Observed};
-use crate::shapes::{Regions, Shapes};
 
 /// Maps of a prediction over regions: observed, predicted, sd; one figure for each place along the
 /// other dimensions where regions occur more than once. Or the words why there are none.

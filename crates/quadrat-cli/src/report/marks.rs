@@ -2,16 +2,16 @@
 
 use quadrat::likelihood::{Likelihood as Reported, Noise, Thresholds};
 use quadrat_plot::{MarkError, Marks, Observed as Mark, Side, Support};
+use quadrat_study::numbers::human;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::places::Along;
+use quadrat_study::resolve::{Asked, Observed};
+use quadrat_study::study::Scale;
+use quadrat_study::study::likelihood::{Reports, Scale as Means};
+use quadrat_study::study::support::Aggregate;
+use quadrat_study::words::learned_thresholds;
 
 use super::view::Shared;
-use crate::numbers::human;
-use crate::outcome::Outcome;
-use crate::places::Along;
-use crate::resolve::{Asked, Observed};
-use crate::study::Scale;
-use crate::study::likelihood::{Reports, Scale as Means};
-use crate::study::support::Aggregate;
-use crate::words::learned_thresholds;
 
 /// Half-width in standard deviations of an error bar.
 const HALF_WIDTH: f64 = 1.96;

@@ -23,17 +23,18 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadrat_plot::{Cell, Evidence, Fact, Figure, Heading, HyperRow, Report, TablePreview};
+use quadrat_study::engine::Answer;
+use quadrat_study::numbers::{coordinate, count, percent};
+use quadrat_study::outcome::Outcome;
+use quadrat_study::places::Places;
+use quadrat_study::resolve::Asked;
+use quadrat_study::study::Scale;
+use quadrat_study::study::support::Aggregate;
+use quadrat_study::{prediction_csv, words};
 
 use crate::demo::Extras;
-use crate::engine::Answer;
-use crate::numbers::{coordinate, count, percent};
-use crate::outcome::Outcome;
 use crate::output::Staged;
-use crate::places::Places;
-use crate::resolve::Asked;
-use crate::study::Scale;
-use crate::study::support::Aggregate;
-use crate::{prediction_csv, terminal, words};
+use crate::terminal;
 use quantity::quantity;
 use slices::Slices;
 use view::{Knowledge, View};
@@ -112,7 +113,7 @@ fn report(
     let study = &outcome.resolved.study;
     Report {
         title: study.title.clone(),
-        generated_by: format!("quadrat {}", crate::version::VERSION),
+        generated_by: format!("quadrat {}", quadrat_study::version::VERSION),
         summary: summary(outcome),
         facts: facts(outcome, extras),
         warnings: outcome.warnings.clone(),
@@ -380,7 +381,7 @@ fn facts(outcome: &Outcome, extras: Option<&Extras>) -> Vec<Fact> {
 }
 
 fn hyperparameters(outcome: &Outcome) -> Vec<HyperRow> {
-    let row = |hyper: &crate::engine::Hyper| HyperRow {
+    let row = |hyper: &quadrat_study::engine::Hyper| HyperRow {
         name: hyper.name.clone(),
         value: hyper.median,
         lower: (!hyper.fixed && hyper.lower.is_finite()).then_some(hyper.lower),

@@ -1,11 +1,11 @@
 //! What a prediction is of, in words for an axis.
 
-use crate::outcome::Outcome;
-use crate::resolve::{Asked, Observed};
-use crate::study::Scale;
-use crate::study::likelihood::{Given, Reports, Scale as Means};
-use crate::study::support::Aggregate;
-use crate::words::value_name;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::resolve::{Asked, Observed};
+use quadrat_study::study::Scale;
+use quadrat_study::study::likelihood::{Given, Reports, Scale as Means};
+use quadrat_study::study::support::Aggregate;
+use quadrat_study::words::value_name;
 
 /// What is predicted, totals per unit of the inputs.
 pub fn quantity(outcome: &Outcome, asked: &Asked) -> String {

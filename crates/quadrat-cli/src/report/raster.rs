@@ -1,13 +1,12 @@
 //! Bags whose points lie on a lattice in two dimensions, such as pixels, as maps.
 
 use quadrat_plot::{Area, Pixel};
-
-use crate::engine::Answer;
-use crate::numbers::human;
-use crate::places::Places;
-use crate::resolve::Observed;
-use crate::shapes::Kind;
-use crate::study::map_kernel::is_plane;
+use quadrat_study::engine::Answer;
+use quadrat_study::numbers::human;
+use quadrat_study::places::Places;
+use quadrat_study::resolve::Observed;
+use quadrat_study::shapes::Kind;
+use quadrat_study::study::map_kernel::is_plane;
 
 /// Coordinates are on a lattice when they are off it by less than this share of a step.
 const OFF: f64 = 1e-3;

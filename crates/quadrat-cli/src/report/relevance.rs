@@ -2,8 +2,7 @@
 
 use quadrat::kernel::Role;
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
-
-use crate::outcome::Outcome;
+use quadrat_study::outcome::Outcome;
 
 /// A lengthscale of one input.
 struct Own<'a> {

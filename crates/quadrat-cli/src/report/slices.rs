@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::numbers::{coordinate, count};
-use crate::places::{Along, Places};
+use quadrat_study::numbers::{coordinate, count};
+use quadrat_study::places::{Along, Places};
 
 /// The most figures of one prediction.
 pub const MOST: usize = 6;

@@ -1,6 +1,12 @@
 //! A prediction over two dimensions, as maps.
 
 use quadrat_plot::{Area, Axis, Figure, Ring, SurfaceFigure};
+use quadrat_study::engine::Answer;
+use quadrat_study::geographic::parts_of;
+use quadrat_study::numbers::human;
+use quadrat_study::outcome::Outcome;
+use quadrat_study::places::Places;
+use quadrat_study::resolve::{Asked, Observed};
 
 use super::cells::{self, Cell};
 use super::raster::{self, Raster};
@@ -8,12 +14,6 @@ use super::slices::Slices;
 use super::view::{Over, Shared};
 use super::{chances, inducing, marks, quantity, truth};
 use crate::demo::Extras;
-use crate::engine::Answer;
-use crate::geographic::parts_of;
-use crate::numbers::human;
-use crate::outcome::Outcome;
-use crate::places::Places;
-use crate::resolve::{Asked, Observed};
 
 /// The figures, one for each slice.
 pub fn figures(

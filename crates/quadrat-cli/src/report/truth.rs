@@ -1,11 +1,12 @@
 //! True values that a built-in example knows.
 
+use quadrat_study::engine::Answer;
+use quadrat_study::places::Places;
+use quadrat_study::prediction_csv::{self, Cell};
+use quadrat_study::resolve::Asked;
+
 use super::curve;
 use crate::demo::{Extras, Truth};
-use crate::engine::Answer;
-use crate::places::Places;
-use crate::prediction_csv::{self, Cell};
-use crate::resolve::Asked;
 
 /// The truth of a prediction.
 pub fn of<'a>(asked: &Asked, extras: Option<&'a Extras>) -> Option<&'a Truth> {
@@ -81,9 +82,9 @@ fn is(cell: &Cell, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Axis;
-    use crate::study::Scale;
-    use crate::study::fields::Spanned;
+    use quadrat_study::grid::Axis;
+    use quadrat_study::study::Scale;
+    use quadrat_study::study::fields::Spanned;
 
     #[test]
     fn a_truth_belongs_to_the_row_of_the_same_columns() {
@@ -104,7 +105,7 @@ mod tests {
             level: 0.95,
             of: 0,
             non_negative: false,
-            chances: crate::engine::Chances::default(),
+            chances: quadrat_study::engine::Chances::default(),
             table: None,
             like: None,
             limits: None,

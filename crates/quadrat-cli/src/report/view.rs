@@ -2,14 +2,14 @@
 //! by row.
 
 use quadrat::kernel::{Kernel, Role};
+use quadrat_study::outcome::Outcome;
+use quadrat_study::places::Places;
+use quadrat_study::resolve::Observed;
+use quadrat_study::study::map_kernel::is_plane;
 
 use super::cells::{self, Cell};
 use super::raster::SPARSE;
 use super::slices::{self, MOST, Slices};
-use crate::outcome::Outcome;
-use crate::places::Places;
-use crate::resolve::Observed;
-use crate::study::map_kernel::is_plane;
 
 /// The picture of a prediction.
 #[derive(Debug, PartialEq)]

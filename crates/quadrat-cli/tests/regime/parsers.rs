@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
 use quadrat::model::Posterior;
-use quadrat_cli::fuzz::{READERS, whole_model};
+use quadrat_study::fuzz::{READERS, whole_model};
 
 use crate::draw::Draw;
 use crate::mutate::several;

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use quadrat::density::Estimate;
-
-use crate::numbers::human;
+use quadrat_study::numbers::human;
 
 /// Characters across, two dots each.
 const WIDE: usize = 64;

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use quadrat::model::Observations;
+use quadrat_study::codes::Codes;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::Posterior;
+use quadrat_study::geographic::Geographic;
+use quadrat_study::grid::Axis;
+use quadrat_study::places::Places;
+use quadrat_study::study::fields::Spanned;
 
 use super::super::looks::{self, Asked};
 use super::said::COLUMNS;
 use crate::args::Next;
-use crate::codes::Codes;
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::Posterior;
-use crate::geographic::Geographic;
-use crate::grid::Axis;
-use crate::places::Places;
-use crate::study::fields::Spanned;
 
 /// The word for a grid over the data.
 const GRID: &str = "grid";

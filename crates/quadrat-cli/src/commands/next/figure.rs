@@ -8,14 +8,14 @@ use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Panel, Pixel, Places as At, Predicted, Reference,
     SurfaceFigure,
 };
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::Posterior;
+use quadrat_study::functionals::functionals;
+use quadrat_study::numbers::{count, human};
+use quadrat_study::places::Places;
 
 use super::super::figures::drawn;
 use super::said::{Told, bits};
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::Posterior;
-use crate::functionals::functionals;
-use crate::numbers::{count, human};
-use crate::places::Places;
 
 /// Candidates that lie on no grid are squares of this share of the range.
 const SHARE: f64 = 0.02;

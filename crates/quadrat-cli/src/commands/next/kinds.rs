@@ -3,12 +3,12 @@
 use quadrat::acquire::Offer;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::{Observations, Scale};
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::{Posterior, table_names};
+use quadrat_study::resolve::{Resolved, names};
+use quadrat_study::suggest;
 
 use crate::args::Price;
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::{Posterior, table_names};
-use crate::resolve::{Resolved, names};
-use crate::suggest;
 
 /// Other words for likelihoods.
 const ALIASES: [(&str, &str); 3] = [

@@ -12,23 +12,23 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use quadrat::acquire::{Chosen, Offer, Places as Askable, Plan, Policy, choose, survey};
 use quadrat::support::Functionals;
+use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::engine::{self, Posterior};
+use quadrat_study::functionals::functionals;
+use quadrat_study::geographic::Geographic;
+use quadrat_study::numbers::{count, human};
+use quadrat_study::outcome::Outcome;
+use quadrat_study::places::Places;
+use quadrat_study::resolved;
+use quadrat_study::study;
 
 use self::said::Told;
 use super::looks::{self, Asked};
 use super::predict::load;
 use super::{print, replacing, running, spare_inputs};
 use crate::args::{Aggregation, Looks, Next, Saying};
-use crate::diagnostic::{Paint, Problem, Problems};
-use crate::engine::{self, Posterior};
-use crate::functionals::functionals;
-use crate::geographic::Geographic;
-use crate::library::resolved;
-use crate::numbers::{count, human};
-use crate::outcome::Outcome;
 use crate::output::{Staged, writable};
-use crate::places::Places;
 use crate::progress::Bar;
-use crate::study;
 use crate::terminal::warn;
 
 /// Measurements chosen at most where only a budget is given.
@@ -199,7 +199,7 @@ fn far(posterior: &Posterior, places: &Places, far: &[usize]) {
         "{} of {} {lie} far outside the data of {}, first row {} ({}): there the model says what the prior does, and measurements seem to tell most",
         count(far.len(), "candidate"),
         places.len(),
-        crate::suggest::list(posterior.dims()),
+        quadrat_study::suggest::list(posterior.dims()),
         first + 1,
         places.describe(first)
     ));
@@ -219,7 +219,7 @@ fn chosen(
         let kinds: Vec<&str> = offers.iter().map(|o| o.name.as_str()).collect();
         format!(
             "cannot say what {} would tell",
-            crate::suggest::list(&kinds)
+            quadrat_study::suggest::list(&kinds)
         )
     })?;
     let plan = Plan {

@@ -4,14 +4,15 @@ use std::io::Write;
 
 use anyhow::Result;
 use quadrat::acquire::{Chosen, Offer, Question};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{coordinate, count, exact, human};
+use quadrat_study::places::Places;
+use quadrat_study::prediction_csv::{Cell, of_places, place};
+use quadrat_study::words::clean;
 use serde_json::{Value, json};
 
 use crate::args::Next;
-use crate::diagnostic::Paint;
-use crate::numbers::{coordinate, count, exact, human};
-use crate::places::Places;
-use crate::prediction_csv::{Cell, of_places, place};
-use crate::terminal::{clean, short};
+use crate::terminal::short;
 
 /// The columns behind those of the candidates.
 pub const COLUMNS: [&str; 5] = ["kind", "information_bits", "cost", "bits_per_cost", "rank"];
@@ -149,7 +150,7 @@ impl Told<'_> {
             })
             .collect();
         let value = json!({
-            "quadrat": crate::version::VERSION,
+            "quadrat": quadrat_study::version::VERSION,
             "format": 1,
             "counts": counts,
             "policy": self.args.policy.policy().name(),

@@ -4,17 +4,17 @@ use std::ops::Range;
 use std::path::Path;
 
 use clap::ValueEnum;
+use quadrat_study::codes::Codes;
+use quadrat_study::diagnostic::Source;
+use quadrat_study::geographic::Geographic;
+use quadrat_study::resolve::together;
+use quadrat_study::study::Beside;
+use quadrat_study::study::fields::{Check, Spanned};
+use quadrat_study::study::likelihood::Given;
+use quadrat_study::study::shape::{BagKeys, RegionKeys, Shape};
+use quadrat_study::study::support::{Aggregate, Dim, Edge, Extent, Support};
 
 use crate::args::{Aggregation, Looks, Predict, ScaleWord};
-use crate::codes::Codes;
-use crate::diagnostic::Source;
-use crate::geographic::Geographic;
-use crate::resolve::together;
-use crate::study::Beside;
-use crate::study::fields::{Check, Spanned};
-use crate::study::likelihood::Given;
-use crate::study::shape::{BagKeys, RegionKeys, Shape};
-use crate::study::support::{Aggregate, Dim, Edge, Extent, Support};
 
 /// What the flags describe.
 pub(in crate::commands) struct Described {
@@ -259,12 +259,12 @@ pub(in crate::commands) fn suits(
     dims: &[String],
     looks: &Looks,
 ) {
-    let inputs = crate::suggest::list(dims);
+    let inputs = quadrat_study::suggest::list(dims);
     let given: Vec<&Spanned<String>> = support.names().collect();
     for (i, dim) in given.iter().enumerate() {
         let name = &dim.value;
         if !dims.contains(name) {
-            let near = crate::suggest::nearest(name, dims.iter().map(String::as_str));
+            let near = quadrat_study::suggest::nearest(name, dims.iter().map(String::as_str));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let message = format!("the model has no input `{name}`{hint}");
             check.refuse(&dim.span, message, format!("its inputs are {inputs}"));

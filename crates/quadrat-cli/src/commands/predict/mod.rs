@@ -8,28 +8,28 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use quadrat::density::Saved;
 use quadrat::model::Limits;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::{Chances, Wanted};
+use quadrat_study::geographic::{self, Geographic};
+use quadrat_study::numbers::count;
+use quadrat_study::outcome::{finer, heavy, new_labels, unresolved};
+use quadrat_study::places::Places;
+use quadrat_study::prediction_csv::has_regions;
+use quadrat_study::resolve::{
+    Files, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, amounts_suit, one_count, read_places, shapes,
+    with_table, without_table,
+};
+use quadrat_study::study::fields::Check;
+use quadrat_study::study::shape::Shape;
+use quadrat_study::study::{Beside, MOST_DRAWS, Scale};
+use quadrat_study::table::is_geo;
+use quadrat_study::{engine, prediction_csv, sums};
 
 use self::flags::Described;
 use super::{density, print, replacing};
 use crate::args::{Predict, ScaleWord};
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::{Chances, Wanted};
-use crate::geographic::{self, Geographic};
-use crate::numbers::count;
-use crate::outcome::{finer, heavy, new_labels, unresolved};
 use crate::output::{Staged, writable};
-use crate::places::Places;
-use crate::prediction_csv::has_regions;
-use crate::resolve::{
-    Files, NOT_OBSERVED, NOT_TRUNCATED, OBSERVED, amounts_suit, one_count, read_places, shapes,
-    with_table, without_table,
-};
-use crate::study::fields::Check;
-use crate::study::shape::Shape;
-use crate::study::{Beside, MOST_DRAWS, Scale};
-use crate::table::is_geo;
 use crate::terminal::warn;
-use crate::{engine, prediction_csv, sums};
 
 /// Runs the command.
 pub fn run(args: &Predict) -> Result<()> {
@@ -371,7 +371,7 @@ fn asked_outputs(posterior: &engine::Posterior, of: Option<&str>) -> Result<Vec<
         }
         Some(name) => anyhow::bail!(
             "the model has no output `{name}`; its outputs are {}",
-            crate::suggest::list(known)
+            quadrat_study::suggest::list(known)
         ),
     }
 }

@@ -8,19 +8,19 @@ use quadrat::baseline::reported_as;
 use quadrat::error::FitError;
 use quadrat::model::{Model, Observations};
 use quadrat::validation::{Folds, HeldOut, RowScore, held_out};
+use quadrat_study::beside::cannot;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::{self, Running};
+use quadrat_study::overlap::once;
+use quadrat_study::redundant::{distinct, without};
+use quadrat_study::resolve::{Observed, Resolved, soften};
+use quadrat_study::simple::Simple;
+use quadrat_study::study::Scale;
 
 use super::judged::{Judged, Part, Predicted, Row, Told, of_prediction};
 use super::kept::Kept;
 use super::scored::{Scored, value_name};
-use crate::beside::cannot;
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::{self, Running};
-use crate::overlap::once;
 use crate::progress::Bar;
-use crate::redundant::{distinct, without};
-use crate::resolve::{Observed, Resolved, soften};
-use crate::simple::Simple;
-use crate::study::Scale;
 
 /// What a method says of every row, as far as its fold was predicted.
 type Filled = Vec<Option<(Told, RowScore)>>;

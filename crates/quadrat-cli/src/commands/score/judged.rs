@@ -3,8 +3,7 @@
 use anyhow::Result;
 use quadrat::model::Prediction;
 use quadrat::validation::{HeldOut, Line, Method, RowScore, point_scores, row_scores, summary};
-
-use crate::simple::Simple;
+use quadrat_study::simple::Simple;
 
 /// The level of the intervals that are written.
 pub const LEVEL: f64 = 0.95;
@@ -85,7 +84,7 @@ impl Judged {
         simple: Vec<(Simple, Part)>,
         (value, warnings): (String, Vec<String>),
     ) -> Result<Self> {
-        let own = std::iter::once((crate::simple::OURS, ours));
+        let own = std::iter::once((quadrat_study::simple::OURS, ours));
         let others = simple
             .into_iter()
             .map(|(simple, part)| (simple.name(), part));

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use quadrat::validation::RowScore;
+use quadrat_study::diagnostic::{Problem, Problems};
 use serde::{Deserialize, Serialize};
 
 use super::judged::{Part, Predicted, Told};
-use crate::diagnostic::{Problem, Problems};
 use crate::output::Staged;
 
 /// What takes less time is not kept.

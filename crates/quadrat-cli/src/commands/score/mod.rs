@@ -13,15 +13,15 @@ use std::io::IsTerminal;
 use std::path::{Component, PathBuf};
 
 use anyhow::Result;
+use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::numbers::count;
+use quadrat_study::resolve::{Resolved, resolve};
+use quadrat_study::{simple, study};
 
 use super::{print, replacing, running, spare_inputs};
 use crate::args::{Saying, Score};
-use crate::diagnostic::{Paint, Problem, Problems};
-use crate::numbers::count;
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
-use crate::resolve::{Resolved, resolve};
-use crate::{simple, study};
 use cross::Cross;
 use judged::Judged;
 use kept::Kept;

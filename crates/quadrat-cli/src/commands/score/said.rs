@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use quadrat::validation::{HeldOut, Line, Score};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{count, exact, human, percent};
+use quadrat_study::simple::{OURS, Simple};
+use quadrat_study::words::clean;
 use serde_json::{Value, json};
 
 use super::judged::Judged;
-use crate::diagnostic::Paint;
-use crate::numbers::{count, exact, human, percent};
-use crate::simple::{OURS, Simple};
-use crate::terminal::clean;
 
 /// The columns of the table of scores.
 const COLUMNS: [&str; 5] = ["method", "score", "value", "se", "p_value"];

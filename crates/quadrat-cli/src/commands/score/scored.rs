@@ -2,14 +2,14 @@
 
 use quadrat::error::InputError;
 use quadrat::validation::Folds;
+use quadrat_study::diagnostic::{Problem, Problems, shown};
+use quadrat_study::engine;
+use quadrat_study::keys::canonical;
+use quadrat_study::resolve::{Observed, Resolved};
+use quadrat_study::study::{Observe, Study};
+use quadrat_study::suggest;
 
 use crate::args::Score;
-use crate::diagnostic::{Problem, Problems, shown};
-use crate::engine;
-use crate::keys::canonical;
-use crate::resolve::{Observed, Resolved};
-use crate::study::{Observe, Study};
-use crate::suggest;
 
 /// Folds unless another number is asked for.
 const FOLDS: usize = 10;

@@ -7,26 +7,26 @@ use quadrat::error::FitError;
 use quadrat::model::Model;
 use quadrat::support::Functionals;
 use quadrat::validation::HeldOut;
+use quadrat_study::beside::{Places, Told, cannot};
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::{self, Running};
+use quadrat_study::functionals::functionals;
+use quadrat_study::numbers::count;
+use quadrat_study::overlap::once;
+use quadrat_study::redundant::distinct;
+use quadrat_study::resolve::{Asked, Resolved, resolve};
+use quadrat_study::simple::Simple;
+use quadrat_study::study::fields::Spanned;
+use quadrat_study::study::likelihood::{Given, Likelihood as Says, Reports};
+use quadrat_study::study::shape::Shape;
+use quadrat_study::study::support::{Edge, Extent, Support};
+use quadrat_study::study::{Beside, Predict, Scale, Study, Where};
+use quadrat_study::suggest;
+use quadrat_study::table::Table;
 
 use super::judged::{Judged, Part, Row, of_points, of_prediction};
 use super::scored::value_name;
 use crate::args::{Score, TruthScale};
-use crate::beside::{Places, Told, cannot};
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::{self, Running};
-use crate::functionals::functionals;
-use crate::numbers::count;
-use crate::overlap::once;
-use crate::redundant::distinct;
-use crate::resolve::{Asked, Resolved, resolve};
-use crate::simple::Simple;
-use crate::study::fields::Spanned;
-use crate::study::likelihood::{Given, Likelihood as Says, Reports};
-use crate::study::shape::Shape;
-use crate::study::support::{Edge, Extent, Support};
-use crate::study::{Beside, Predict, Scale, Study, Where};
-use crate::suggest;
-use crate::table::Table;
 
 /// The name of the prediction that is made at the places of the truth.
 const NAME: &str = "truth";
@@ -169,7 +169,11 @@ impl Truth {
         if cells.len() == self.values.len() {
             return Ok(self.values.iter().map(|y| HeldOut::Value(*y)).collect());
         }
-        let number = |cell: &String| crate::table::parse_number(cell).ok().map(HeldOut::Value);
+        let number = |cell: &String| {
+            quadrat_study::table::parse_number(cell)
+                .ok()
+                .map(HeldOut::Value)
+        };
         let all: Option<Vec<_>> = cells.iter().map(number).collect();
         all.ok_or_else(|| anyhow::anyhow!("a true value is no number"))
     }
@@ -220,7 +224,8 @@ impl Truth {
         model: &Model,
     ) -> Result<Result<Part>, FitError> {
         let output = &asked.places.output;
-        let is_it = |t: &&crate::resolve::Observed| t.of == self.of && t.places.output == *output;
+        let is_it =
+            |t: &&quadrat_study::resolve::Observed| t.of == self.of && t.places.output == *output;
         let Some(observed) = self.resolved.tables.iter().find(is_it) else {
             return Ok(Err(anyhow::anyhow!("no row is of this output")));
         };
@@ -327,7 +332,7 @@ fn support(study: &Study, table: &Table, of: usize) -> Result<(Support, Beside),
 }
 
 /// A cell of a grid has the columns of its table of answers.
-fn of_cells(dim: &mut crate::study::support::Dim) {
+fn of_cells(dim: &mut quadrat_study::study::support::Dim) {
     if let Extent::Edges(first, second) = &mut dim.extent {
         for (edge, side) in [(first, "lower"), (second, "upper")] {
             let value = format!("{}_{side}", dim.name.value);

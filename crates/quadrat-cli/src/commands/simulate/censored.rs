@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use quadrat::likelihood::Side;
 use quadrat::simulate::{Censored, CensoredData, CensoredOutput, Overlap, Record};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{count, exact, human};
 
 use super::File;
 use crate::args::{OverlapArg, RecordArg, SimulateCensored};
-use crate::diagnostic::Paint;
-use crate::numbers::{count, exact, human};
 
 /// Names of the outputs, and of their tables.
 const OUTPUTS: [(&str, &str); 2] = [("first", "first.csv"), ("second", "second.csv")];

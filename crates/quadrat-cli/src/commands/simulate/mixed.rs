@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use quadrat::simulate::{Mixed, MixedData, Row};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{count, exact, human};
 
 use super::File;
 use crate::args::SimulateMixed;
-use crate::diagnostic::Paint;
-use crate::numbers::{count, exact, human};
 
 /// Names of the inputs, as far as there are any.
 const INPUTS: [&str; 3] = ["x", "y", "z"];

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadrat::simulate::SimulateError;
+use quadrat_study::diagnostic::{Paint, Problem, Problems};
 
 use super::print;
 use crate::args::{Simulate, Simulated};
-use crate::diagnostic::{Paint, Problem, Problems};
 use crate::output::{Staged, writable};
 
 /// A file: its name, its text, what it holds.

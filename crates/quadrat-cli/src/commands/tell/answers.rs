@@ -6,12 +6,11 @@ use quadrat::likelihood::{
     LogNormal, NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
 };
 use quadrat::model::Scale;
-
-use crate::diagnostic::{Problem, Problems};
-use crate::engine::Posterior;
-use crate::numbers::LARGEST;
-use crate::places::Places;
-use crate::table::Table;
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::engine::Posterior;
+use quadrat_study::numbers::LARGEST;
+use quadrat_study::places::Places;
+use quadrat_study::table::Table;
 
 /// Both ends of what each cell of a column says; nothing where it is empty.
 type Column = Vec<Option<(f64, f64)>>;

@@ -3,11 +3,10 @@
 use std::io::Write;
 
 use anyhow::Result;
+use quadrat_study::diagnostic::Problems;
+use quadrat_study::engine::Posterior;
+use quadrat_study::table::Table;
 use serde::{Deserialize, Serialize};
-
-use crate::diagnostic::Problems;
-use crate::engine::Posterior;
-use crate::table::Table;
 
 /// The name of the note.
 const TOLD: &str = "told";

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Observed, Panel, Places, Predicted};
+use quadrat_study::numbers::percent;
 
 use super::found::{All, DRAWN, Found};
 use super::group::Group;
@@ -11,7 +12,6 @@ use super::rows::Rows;
 use super::said;
 use crate::args::Ungroup;
 use crate::commands::figures::drawn;
-use crate::numbers::percent;
 
 /// The figure as a file.
 pub fn figure(path: &Path, args: &Ungroup, rows: &Rows, all: &All) -> Result<Vec<u8>> {

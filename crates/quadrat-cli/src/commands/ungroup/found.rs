@@ -6,13 +6,13 @@ use quadrat::ungroup::{
     Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Tail, Ungroup as Builder,
     UngroupError,
 };
+use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::numbers::{coordinate, exact};
 
 use super::group::Group;
 use super::refused;
 use super::rows::Rows;
 use crate::args::Ungroup;
-use crate::diagnostic::{Problem, Problems};
-use crate::numbers::{coordinate, exact};
 
 /// Populations whose steps are drawn.
 pub const DRAWN: usize = 6;

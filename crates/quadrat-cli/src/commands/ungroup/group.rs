@@ -1,6 +1,7 @@
 //! One population's bands.
 
-use crate::library::random_stream;
+use quadrat_study::random_stream;
+use quadrat_study::words::clean;
 
 /// One population.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ pub struct Group {
 impl Group {
     /// Its name in words.
     pub fn words(&self) -> String {
-        crate::terminal::clean(&self.name.join(", "))
+        clean(&self.name.join(", "))
     }
 
     /// The stream of its random numbers: it depends on nothing but its name.

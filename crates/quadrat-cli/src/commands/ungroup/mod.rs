@@ -14,13 +14,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::engine::draw_name;
+use quadrat_study::prediction_csv::COLUMNS;
 
 use super::{print, replacing};
 use crate::args::Ungroup;
-use crate::diagnostic::{Paint, Problem, Problems};
-use crate::engine::draw_name;
 use crate::output::{Staged, writable};
-use crate::prediction_csv::COLUMNS;
 use found::All;
 use rows::Rows;
 

@@ -1,10 +1,10 @@
 //! Refusals of the library, with the places of their rows and the flags that mend them.
 
 use quadrat::ungroup::UngroupError;
+use quadrat_study::diagnostic::{Problem, Problems};
 
 use super::group::Group;
 use super::rows::{Part, Rows};
-use crate::diagnostic::{Problem, Problems};
 
 /// Whether an error is about what was asked, not about one population.
 pub fn is_common(error: &UngroupError) -> bool {

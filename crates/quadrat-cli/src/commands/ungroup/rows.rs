@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use quadrat_study::diagnostic::{Place, Problem, Problems};
+use quadrat_study::numbers::count;
+use quadrat_study::table::{Reading, Table};
+
 use super::group::Group;
 use super::{edges, inclusive};
 use crate::args::Ungroup;
-use crate::diagnostic::{Place, Problem, Problems};
-use crate::numbers::count;
-use crate::table::{Reading, Table};
 
 /// More populations than this are refused: they take some minutes, with rates half an hour.
 const MOST: usize = 5000;

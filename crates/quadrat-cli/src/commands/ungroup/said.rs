@@ -2,6 +2,9 @@
 
 use anyhow::Result;
 use quadrat::ungroup::{Answer, LifeTable, Tail, five_year_ratio, myers, whipple};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{beside, coordinate, count, human, percent};
+use quadrat_study::words::clean;
 use serde_json::{Map, Value, json};
 
 use super::found::{All, DRAWN, Found, LIFE};
@@ -9,8 +12,6 @@ use super::group::Group;
 use super::rows::Rows;
 use super::whole;
 use crate::args::Ungroup;
-use crate::diagnostic::Paint;
-use crate::numbers::{beside, coordinate, count, human, percent};
 
 /// Populations that are told one by one.
 const TOLD: usize = 20;
@@ -99,7 +100,7 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
     let mut out = vec![format!(
         "{} of `{}` ({} in all) in {}: {} with {level} intervals",
         count(rows.len(), "band"),
-        crate::terminal::clean(&args.count),
+        clean(&args.count),
         human(people),
         match args.by.is_empty() {
             true => "one population".to_owned(),
@@ -226,7 +227,7 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
             "warnings": found.warnings,
         })
     };
-    let failed = |(group, problem): &(usize, crate::diagnostic::Problem)| json!({ "by": named(*group), "error": problem.message });
+    let failed = |(group, problem): &(usize, quadrat_study::diagnostic::Problem)| json!({ "by": named(*group), "error": problem.message });
     let value = json!({
         "count": args.count,
         "level": args.level,

@@ -3,13 +3,13 @@
 use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Observed, Panel, Pixel, Places, Predicted, SurfaceFigure,
 };
-
-use super::said::{CURVES, Said};
-use crate::numbers::{count, percent};
+use quadrat_study::density::Answers;
+use quadrat_study::density::given::said::{CURVES, Said};
+use quadrat_study::numbers::{count, percent};
 
 /// The densities, and the curves of quantiles with their bands.
-pub fn figures(title: &str, said: &Said<'_>) -> Vec<Figure> {
-    vec![surface(title, said), curves(said)]
+pub fn figures(said: &Said<'_>) -> Vec<Figure> {
+    vec![surface(&said.title(), said), curves(said)]
 }
 
 pub fn surface(title: &str, said: &Said<'_>) -> Figure {

@@ -1,100 +1,77 @@
-//! `quadrat density --given`: the density of a column at every place of another.
+//! The density of a column at every place of another, on the terminal and as figures.
 
 pub mod figure;
-pub mod said;
 
-use std::sync::Arc;
+use quadrat_study::density::given::said::{Said, warnings_of};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{count, percent};
 
-use quadrat::density::Conditional;
-use quadrat_plot::Figure;
-use serde_json::Value;
+use super::plane::picture::{REGIONS, shaded};
 
-use said::Said;
-
-use super::answers::Answers;
-use super::asked::Of;
-use super::common::{correction, integration, refused};
-use super::rows::Rows;
-use super::table::{Table, csv};
-use crate::args::Density;
-use crate::diagnostic::{Paint, Problem, Problems};
-
-/// Estimates what is asked for.
-pub fn estimated<'a>(args: &'a Density, rows: &Arc<Rows>) -> Result<Said<'a>, Problems> {
-    once(args)?;
-    let estimate = builder(args, rows)?.estimate();
-    let estimate = estimate.map_err(|error| refused(rows, &error))?;
-    Ok(Said::new(args, Arc::clone(rows), estimate))
+/// At every place the smallest regions of the values that hold given shares of the probability.
+fn picture(said: &Said<'_>) -> String {
+    let estimate = &said.estimate;
+    let (n, edges) = (estimate.shape()[1], estimate.edges(0));
+    // Of each cell: the first region that it belongs to.
+    let regions: Vec<Vec<usize>> = estimate
+        .masses()
+        .chunks(n)
+        .zip(estimate.density().chunks(n))
+        .map(|(mass, density)| {
+            let mut order: Vec<usize> = (0..n).collect();
+            order.sort_by(|a, b| density[*b].total_cmp(&density[*a]));
+            let (mut sum, mut out) = (0.0, vec![REGIONS.len(); n]);
+            for j in order {
+                let region = REGIONS.iter().position(|(level, _)| sum < *level);
+                out[j] = region.unwrap_or(REGIONS.len());
+                sum += mass[j];
+            }
+            out
+        })
+        .collect();
+    let ends = [(edges[0], edges[edges.len() - 1]), said.seen()];
+    shaded(ends, |x, y| {
+        let region = regions[estimate.slice(x)?][estimate.cell(x, y)? % n];
+        (region < REGIONS.len()).then_some(region)
+    })
 }
 
-impl Answers for Said<'_> {
-    fn title(&self) -> String {
-        let names = &self.rows.names;
-        format!("Density of {} given {}", names[1], names[0])
+/// Lines of cells as a table for a terminal.
+pub fn aligned(table: &[Vec<String>]) -> String {
+    let mut out = String::new();
+    let columns = table[0].len();
+    let wide = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
+    let wide: Vec<usize> = (0..columns)
+        .map(|column| wide(column).unwrap_or(0))
+        .collect();
+    for line in table {
+        let padded = line.iter().zip(&wide).map(|(cell, wide)| {
+            let gap = " ".repeat(wide - cell.chars().count());
+            format!("{cell}{gap}")
+        });
+        out.push_str(padded.collect::<Vec<String>>().join("  ").trim_end());
+        out.push('\n');
     }
-
-    fn parts(&self) -> Vec<(String, Of<'_>)> {
-        vec![(String::new(), Of::Given(&self.estimate))]
-    }
-
-    fn csv(&self) -> Result<String, Problems> {
-        let table = Table::given(&self.estimate);
-        csv(self.args, &self.rows.names, table)
-    }
-
-    fn figures(&self) -> Vec<Figure> {
-        figure::figures(&self.title(), self)
-    }
-
-    fn sentences(&self) -> Vec<String> {
-        said::sentences(self)
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        said::warnings_of(self)
-    }
-
-    fn json(&self) -> Value {
-        said::json(self)
-    }
-
-    fn summary(&self, paint: Paint) -> String {
-        said::summary(self, paint)
-    }
+    out
 }
 
-/// Refuses what is said twice: there is one density at each place.
-pub fn once(args: &Density) -> Result<(), Problems> {
-    let given = [
-        ("--bounds", args.bounds.len()),
-        ("--range", args.range.len()),
-        ("--within", args.within.len()),
-    ];
-    let Some((flag, n)) = given.into_iter().find(|(_, n)| *n > 1) else {
-        return Ok(());
-    };
-    let message = format!("{flag} is given {n} times");
-    let remedy = format!("give {flag} once: with --given it speaks of the values of --column");
-    Err(Problem::new(message).remedy(remedy).into())
-}
-
-/// The builder with what is said of it.
-pub fn builder<'a>(args: &Density, rows: &'a Rows) -> Result<Conditional<'a>, Problems> {
-    let mut builder = rows
-        .conditional()?
-        .level(args.level)
-        .log(false, args.log)
-        .seed(args.seed)
-        .correct(correction(args))
-        .integrate(integration(args));
-    if let Some([slices, cells]) = args.grid {
-        builder = builder.cells(slices, cells);
+/// The summary for a terminal.
+pub fn summary(said: &Said<'_>, paint: Paint) -> String {
+    let [given, value] = said.names();
+    let mut out = format!(
+        "{} of `{value}` (up) given `{given}` (across), {} band\n\n",
+        count(said.rows.len(), "row"),
+        percent(said.estimate.level())
+    );
+    out.push_str(&picture(said));
+    let regions = REGIONS.map(|(level, fill)| format!("{fill} {}", percent(level)));
+    out.push_str(&format!(
+        "at each {given} the smallest regions that hold {} of the probability\n\n",
+        regions.join(", ")
+    ));
+    out.push_str(&aligned(&said.table()));
+    for warning in warnings_of(said) {
+        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-    if let Some(&(lower, upper)) = args.bounds.first() {
-        builder = builder.bounds(lower, upper);
-    }
-    if let Some(&(lower, upper)) = args.range.first() {
-        builder = builder.range(lower, upper);
-    }
-    Ok(builder)
+    out
 }

@@ -4,9 +4,8 @@ use quadrat::density::Comparison;
 use quadrat_plot::{
     Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted, Violin, ViolinFigure,
 };
-
-use super::parts::Group;
-use crate::numbers::percent;
+use quadrat_study::density::groups::parts::Group;
+use quadrat_study::numbers::percent;
 
 /// Probability left out at each end of a figure.
 const UNSEEN: f64 = 5e-3;

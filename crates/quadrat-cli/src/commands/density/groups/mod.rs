@@ -1,217 +1,29 @@
-//! `quadrat density --group`: a density for each group of rows, and how the first differs from the
-//! others.
+//! A density for each group of rows, on the terminal and as figures.
 
 mod figure;
 pub mod given;
-mod parts;
 
-use quadrat::density::{Comparison, Warning};
 use quadrat_plot::Figure;
-use serde_json::{Value, json};
+use quadrat_study::density::Answers;
+use quadrat_study::density::groups::{Groups, sentences};
+use quadrat_study::diagnostic::Paint;
 
-use parts::{Group, estimates};
-
-use super::answers::Answers;
-use super::asked::Of;
-use super::common::{OWN, as_json, interval, quoted};
-use super::rows::Rows;
-use crate::args::Density;
-use crate::diagnostic::{Paint, Problems};
-use crate::numbers::{count, exact, percent};
-
-/// Places at which two densities are compared.
-const COMPARED: usize = 200;
-
-/// The densities of all groups, and the first beside each other one.
-pub struct Groups<'a> {
-    rows: &'a Rows,
-    column: &'a str,
-    groups: Vec<Group>,
-    compared: Vec<Comparison>,
+/// The figures.
+pub fn figures(of: &Groups<'_>) -> Vec<Figure> {
+    let value = &of.rows.names[0];
+    vec![
+        figure::violins(&of.title(), value, of.column, &of.groups),
+        figure::curves(value, &of.groups, &of.compared),
+    ]
 }
 
-impl<'a> Groups<'a> {
-    /// Estimates them.
-    pub fn new(args: &Density, rows: &'a Rows, column: &'a str) -> Result<Self, Problems> {
-        let groups = estimates(args, rows, column)?;
-        let first = &groups[0].estimate;
-        let compared = groups[1..]
-            .iter()
-            .map(|group| first.compare(&group.estimate, COMPARED, args.seed))
-            .collect();
-        Ok(Self {
-            rows,
-            column,
-            groups,
-            compared,
-        })
+/// The summary for a terminal.
+pub fn summary(of: &Groups<'_>, paint: Paint) -> String {
+    let told = sentences(of.rows, of.column, &of.groups, &of.compared);
+    let mut text = told.join("\n");
+    text.push('\n');
+    for warning in of.warnings() {
+        text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-}
-
-impl Answers for Groups<'_> {
-    fn title(&self) -> String {
-        format!("Density of {} by {}", self.rows.names[0], self.column)
-    }
-
-    fn parts(&self) -> Vec<(String, Of<'_>)> {
-        let groups = self.groups.iter();
-        groups
-            .map(|g| (g.name.clone(), Of::Line(&g.estimate)))
-            .collect()
-    }
-
-    fn csv(&self) -> Result<String, Problems> {
-        Ok(csv(self.rows, self.column, &self.groups))
-    }
-
-    fn figures(&self) -> Vec<Figure> {
-        let value = &self.rows.names[0];
-        vec![
-            figure::violins(&self.title(), value, self.column, &self.groups),
-            figure::curves(value, &self.groups, &self.compared),
-        ]
-    }
-
-    fn sentences(&self) -> Vec<String> {
-        let told = sentences(self.rows, self.column, &self.groups, &self.compared);
-        told.into_iter().map(|words| words + ".").collect()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        warnings(&self.groups)
-    }
-
-    fn json(&self) -> Value {
-        json_of(self.rows, self.column, &self.groups, &self.compared)
-    }
-
-    fn summary(&self, paint: Paint) -> String {
-        let told = sentences(self.rows, self.column, &self.groups, &self.compared);
-        let mut text = told.join("\n");
-        text.push('\n');
-        for warning in self.warnings() {
-            text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
-        }
-        text
-    }
-}
-
-/// One row per group and cell.
-fn csv(rows: &Rows, column: &str, groups: &[Group]) -> String {
-    let mut out = format!(
-        "{},{},{}\n",
-        quoted(column),
-        quoted(&rows.names[0]),
-        OWN.join(",")
-    );
-    for group in groups {
-        let (name, estimate) = (quoted(&group.name), &group.estimate);
-        for (j, place) in estimate.places().into_iter().enumerate() {
-            let numbers = [
-                place,
-                estimate.density()[j],
-                estimate.lower()[j],
-                estimate.upper()[j],
-            ];
-            let cells = numbers.map(exact);
-            out.push_str(&format!("{name},{}\n", cells.join(",")));
-        }
-    }
-    out
-}
-
-/// What is told of groups and of their differences, a line each.
-fn sentences(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Vec<String> {
-    let clean = |name: &str| crate::terminal::clean(name);
-    let mut out = vec![format!(
-        "{} of `{}` in {} of `{}`, {} intervals",
-        count(rows.len(), "row"),
-        clean(&rows.names[0]),
-        count(groups.len(), "group"),
-        clean(column),
-        percent(groups[0].estimate.level())
-    )];
-    for group in groups {
-        out.push(format!(
-            "{}: {}, median {}, mean {}",
-            clean(&group.name),
-            count(group.rows, "row"),
-            interval(&group.estimate.quantile(0.5)),
-            interval(&group.estimate.mean())
-        ));
-    }
-    for (group, compared) in groups[1..].iter().zip(compared) {
-        out.push(format!(
-            "{} less {}: median {}, larger with probability {:.3}; mean {}, larger with probability {:.3}",
-            clean(&groups[0].name),
-            clean(&group.name),
-            interval(&compared.median),
-            compared.median_larger,
-            interval(&compared.mean),
-            compared.mean_larger
-        ));
-    }
-    out
-}
-
-/// Warnings of every group, by its name.
-fn warnings(groups: &[Group]) -> Vec<String> {
-    let told = |group: &Group, warning: &Warning| {
-        let words = match warning {
-            // Rows are counted within the group: their number alone says something.
-            Warning::NotFinite { count: n, .. } => {
-                format!("{} missing or not finite, and left out", count(*n, "value"))
-            }
-            other => other.to_string(),
-        };
-        format!("group `{}`: {words}", crate::terminal::clean(&group.name))
-    };
-    let all = groups.iter();
-    all.flat_map(|g| g.estimate.warnings().iter().map(move |w| told(g, w)))
-        .collect()
-}
-
-fn json_of(rows: &Rows, column: &str, groups: &[Group], compared: &[Comparison]) -> Value {
-    let group = |group: &Group| {
-        let estimate = &group.estimate;
-        json!({
-            "group": group.name,
-            "rows": group.rows,
-            "median": as_json(&estimate.quantile(0.5)),
-            "mean": as_json(&estimate.mean()),
-            "places": estimate.places(),
-            "density": estimate.density(),
-            "lower": estimate.lower(),
-            "upper": estimate.upper(),
-            "effective_size": estimate.effective_size(),
-        })
-    };
-    let differences: Vec<Value> = groups[1..]
-        .iter()
-        .zip(compared)
-        .map(|(group, c)| {
-            json!({
-                "of": groups[0].name,
-                "less": group.name,
-                "median": as_json(&c.median),
-                "median_larger": c.median_larger,
-                "mean": as_json(&c.mean),
-                "mean_larger": c.mean_larger,
-                "places": c.places,
-                "difference": c.difference,
-                "lower": c.lower,
-                "upper": c.upper,
-                "larger": c.larger,
-            })
-        })
-        .collect();
-    let groups_said: Vec<Value> = groups.iter().map(group).collect();
-    json!({
-        "column": rows.names[0],
-        "group": column,
-        "level": groups[0].estimate.level(),
-        "groups": groups_said,
-        "differences": differences,
-        "warnings": warnings(groups),
-    })
+    text
 }

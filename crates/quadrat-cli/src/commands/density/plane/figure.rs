@@ -2,11 +2,11 @@
 
 use quadrat::density::Estimate2d;
 use quadrat_plot::{Axis, Figure, Heading, Pixel, SurfaceFigure};
+use quadrat_study::density::Rows;
+use quadrat_study::numbers::{count, percent};
 
-use super::super::rows::Rows;
 use super::contours::contours;
 use super::picture::seen;
-use crate::numbers::{count, percent};
 
 /// Probabilities of the regions whose outlines are drawn.
 const OUTLINES: [f64; 3] = [0.5, 0.8, 0.95];

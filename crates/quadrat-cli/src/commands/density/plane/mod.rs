@@ -1,110 +1,52 @@
-//! `quadrat density` of two columns.
+//! The density of two columns on the terminal and as a figure.
 
 mod contours;
 mod figure;
 pub mod picture;
-pub mod said;
 
-use quadrat::density::Estimate2d;
 use quadrat_plot::Figure;
-use serde_json::Value;
+use quadrat_study::density::Answers;
+use quadrat_study::density::common::interval;
+use quadrat_study::density::plane::Plane;
+use quadrat_study::density::plane::said::{numbers, warnings};
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::numbers::{count, percent};
+use quadrat_study::words::clean;
 
-use super::answers::Answers;
-use super::asked::Of;
-use super::common::{correction, integration, refused};
-use super::rows::Rows;
-use super::table::{Table, csv};
-use crate::args::Density;
-use crate::diagnostic::{Paint, Problem, Problems};
+use picture::{REGIONS, picture};
 
-/// Cells along each axis unless other numbers are asked for.
-const CELLS: usize = 60;
-
-/// The density of two columns.
-pub struct Plane<'a> {
-    args: &'a Density,
-    rows: &'a Rows,
-    estimate: Estimate2d,
+/// The figures.
+pub fn figures(of: &Plane<'_>) -> Vec<Figure> {
+    vec![figure::surface(&of.title(), of.rows, &of.estimate)]
 }
 
-impl<'a> Plane<'a> {
-    /// Estimates it.
-    pub fn new(args: &'a Density, rows: &'a Rows) -> Result<Self, Problems> {
-        let estimate = estimate(args, rows)?;
-        Ok(Self {
-            args,
-            rows,
-            estimate,
-        })
+/// The summary for a terminal.
+pub fn summary(of: &Plane<'_>, paint: Paint) -> String {
+    let (args, rows, estimate) = (of.args, of.rows, &of.estimate);
+    let [x, y] = [0, 1].map(|axis| clean(&rows.names[axis]));
+    let mut out = format!(
+        "{} of `{x}` (across) and `{y}` (up), {} band\n\n",
+        count(rows.len(), "row"),
+        percent(estimate.level())
+    );
+    out.push_str(&picture(estimate));
+    let regions = REGIONS.map(|(level, fill)| format!("{fill} {}", percent(level)));
+    out.push_str(&format!(
+        "the smallest regions that hold {} of the probability\n\n",
+        regions.join(", ")
+    ));
+    let numbers = numbers(args, rows, estimate);
+    let wide = numbers
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    for (name, answer) in numbers {
+        let gap = " ".repeat(wide - name.chars().count());
+        out.push_str(&format!("{name}{gap}  {}\n", interval(&answer)));
     }
-}
-
-impl Answers for Plane<'_> {
-    fn title(&self) -> String {
-        let names = &self.rows.names;
-        format!("Density of {} and {}", names[0], names[1])
+    for warning in warnings(rows, estimate.warnings()) {
+        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-
-    fn parts(&self) -> Vec<(String, Of<'_>)> {
-        vec![(String::new(), Of::Plane(&self.estimate))]
-    }
-
-    fn csv(&self) -> Result<String, Problems> {
-        csv(self.args, &self.rows.names, Table::of(&self.estimate))
-    }
-
-    fn figures(&self) -> Vec<Figure> {
-        vec![figure::surface(&self.title(), self.rows, &self.estimate)]
-    }
-
-    fn sentences(&self) -> Vec<String> {
-        said::sentences(self.args, self.rows, &self.estimate)
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        said::warnings(self.rows, self.estimate.warnings())
-    }
-
-    fn json(&self) -> Value {
-        said::json(self.args, self.rows, &self.estimate)
-    }
-
-    fn summary(&self, paint: Paint) -> String {
-        said::summary(self.args, self.rows, &self.estimate, paint)
-    }
-}
-
-/// What is said of each of two axes, in their order.
-fn of_axes<T: Copy>(flag: &str, given: &[T], none: T) -> Result<[T; 2], Problems> {
-    match given {
-        [] => Ok([none; 2]),
-        [one, other] => Ok([*one, *other]),
-        _ => {
-            let message = format!("{flag} is given {} times for two columns", given.len());
-            let remedy = format!(
-                "give {flag} twice, in the order of the columns; `-inf,inf` says nothing of one"
-            );
-            Err(Problem::new(message).remedy(remedy).into())
-        }
-    }
-}
-
-fn estimate(args: &Density, rows: &Rows) -> Result<Estimate2d, Problems> {
-    let open = (f64::NEG_INFINITY, f64::INFINITY);
-    let [x, y] = of_axes("--bounds", &args.bounds, open)?;
-    let range = of_axes("--range", &args.range, open)?;
-    of_axes("--within", &args.within, open)?;
-    let is_said = |range: (f64, f64)| (range != open).then_some(range);
-    let [m, n] = args.grid.unwrap_or([CELLS; 2]);
-    rows.plane()?
-        .cells(m, n)
-        .level(args.level)
-        .log(args.log, args.log)
-        .seed(args.seed)
-        .bounds(x, y)
-        .range(is_said(range[0]), is_said(range[1]))
-        .correct(correction(args))
-        .integrate(integration(args))
-        .estimate()
-        .map_err(|error| refused(rows, &error))
+    out
 }

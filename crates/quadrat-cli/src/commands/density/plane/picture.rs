@@ -1,15 +1,20 @@
 //! A density over a plane in blocks.
 
 use quadrat::density::Estimate2d;
-
-use super::super::common::UNSEEN;
-use crate::numbers::human;
+use quadrat_study::density::common::UNSEEN;
+use quadrat_study::density::plane::said::HELD;
+use quadrat_study::numbers::human;
 
 /// Characters across and down.
 const WIDE: usize = 56;
 const HIGH: usize = 18;
 /// Regions of highest density that are told apart, and how they are filled.
-pub const REGIONS: [(f64, char); 4] = [(0.5, '█'), (0.8, '▓'), (0.95, '▒'), (0.99, '░')];
+pub const REGIONS: [(f64, char); 4] = [
+    (HELD[0], '█'),
+    (HELD[1], '▓'),
+    (HELD[2], '▒'),
+    (HELD[3], '░'),
+];
 
 /// Cells of an axis within which there is something to see.
 pub fn seen(estimate: &Estimate2d, axis: usize) -> std::ops::Range<usize> {

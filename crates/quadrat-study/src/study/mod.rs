@@ -41,7 +41,7 @@ pub use density::DensityStudy;
 pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
-pub use predict::{Beside, MOST_DRAWS, Predict, Scale, Where};
+pub use predict::{Beside, LEVEL, MOST_DRAWS, Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
 pub use sparse::Inducing;
 pub use varying::Vary;

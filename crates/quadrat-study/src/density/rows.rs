@@ -6,8 +6,8 @@ use std::sync::Arc;
 use quadrat::density::{Conditional, Density as Builder, Density2d};
 
 use super::inside::Inside;
-use crate::args::Density;
 use crate::diagnostic::{Place, Problem, Problems};
+use crate::study::density::Density;
 use crate::suggest;
 use crate::table::{Reading, Table};
 
@@ -228,6 +228,7 @@ impl Rows {
     }
 
     /// How many.
+    #[allow(clippy::len_without_is_empty)] // Nobody asks.
     pub fn len(&self) -> usize {
         match &self.said {
             Said::Values(values) | Said::Pairs(values, _) => values.len(),

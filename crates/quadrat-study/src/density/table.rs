@@ -4,10 +4,10 @@ use quadrat::density::{ConditionalEstimate, Estimate2d};
 use quadrat::linalg::Mat;
 
 use super::common::{OWN, quoted};
-use crate::args::Density;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::draw_name;
 use crate::numbers::exact;
+use crate::study::density::Density;
 
 /// Most draws times cells that are written.
 const MOST_NUMBERS: usize = 10_000_000;

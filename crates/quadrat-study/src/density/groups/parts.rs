@@ -4,8 +4,8 @@ use quadrat::density::{DensityError, Estimate};
 
 use super::super::common::{configured, refused};
 use super::super::rows::Rows;
-use crate::args::Density;
 use crate::diagnostic::{Problem, Problems};
+use crate::study::density::Density;
 
 /// More groups than this are refused: nobody looks at so many.
 const MOST: usize = 40;

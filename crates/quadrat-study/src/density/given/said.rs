@@ -1,4 +1,4 @@
-//! What `quadrat density --given` says: a picture and numbers for people, JSON for programs.
+//! What is told of the density of one column given another: numbers for people, JSON for programs.
 
 use std::sync::Arc;
 
@@ -6,12 +6,11 @@ use quadrat::density::{Answer, ConditionalEstimate, Curve};
 use serde_json::{Value, json};
 
 use super::super::common::{UNSEEN, as_json, interval};
-use super::super::plane::picture::{REGIONS, shaded};
 use super::super::plane::said::warnings;
 use super::super::rows::Rows;
-use crate::args::Density;
-use crate::diagnostic::Paint;
 use crate::numbers::{count, human, percent};
+use crate::study::density::Density;
+use crate::words::clean;
 
 /// Shares of the rows at whose places numbers are told.
 const PLACES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
@@ -41,8 +40,8 @@ impl<'a> Said<'a> {
     }
 
     /// The names of the given column and of the other, for a terminal.
-    fn names(&self) -> [String; 2] {
-        [0, 1].map(|axis| crate::terminal::clean(&self.rows.names[axis]))
+    pub fn names(&self) -> [String; 2] {
+        [0, 1].map(|axis| clean(&self.rows.names[axis]))
     }
 
     /// Ends of the values between which there is something to see at the places of rows.
@@ -144,74 +143,6 @@ fn answer(curve: &Curve, i: usize) -> Answer {
         lower: curve.lower[i],
         upper: curve.upper[i],
     }
-}
-
-/// At every place the smallest regions of the values that hold given shares of the probability.
-fn picture(said: &Said<'_>) -> String {
-    let estimate = &said.estimate;
-    let (n, edges) = (estimate.shape()[1], estimate.edges(0));
-    // Of each cell: the first region that it belongs to.
-    let regions: Vec<Vec<usize>> = estimate
-        .masses()
-        .chunks(n)
-        .zip(estimate.density().chunks(n))
-        .map(|(mass, density)| {
-            let mut order: Vec<usize> = (0..n).collect();
-            order.sort_by(|a, b| density[*b].total_cmp(&density[*a]));
-            let (mut sum, mut out) = (0.0, vec![REGIONS.len(); n]);
-            for j in order {
-                let region = REGIONS.iter().position(|(level, _)| sum < *level);
-                out[j] = region.unwrap_or(REGIONS.len());
-                sum += mass[j];
-            }
-            out
-        })
-        .collect();
-    let ends = [(edges[0], edges[edges.len() - 1]), said.seen()];
-    shaded(ends, |x, y| {
-        let region = regions[estimate.slice(x)?][estimate.cell(x, y)? % n];
-        (region < REGIONS.len()).then_some(region)
-    })
-}
-
-/// Lines of cells as a table for a terminal.
-pub fn aligned(table: &[Vec<String>]) -> String {
-    let mut out = String::new();
-    let columns = table[0].len();
-    let wide = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
-    let wide: Vec<usize> = (0..columns)
-        .map(|column| wide(column).unwrap_or(0))
-        .collect();
-    for line in table {
-        let padded = line.iter().zip(&wide).map(|(cell, wide)| {
-            let gap = " ".repeat(wide - cell.chars().count());
-            format!("{cell}{gap}")
-        });
-        out.push_str(padded.collect::<Vec<String>>().join("  ").trim_end());
-        out.push('\n');
-    }
-    out
-}
-
-/// The summary for a terminal.
-pub fn summary(said: &Said<'_>, paint: Paint) -> String {
-    let [given, value] = said.names();
-    let mut out = format!(
-        "{} of `{value}` (up) given `{given}` (across), {} band\n\n",
-        count(said.rows.len(), "row"),
-        percent(said.estimate.level())
-    );
-    out.push_str(&picture(said));
-    let regions = REGIONS.map(|(level, fill)| format!("{fill} {}", percent(level)));
-    out.push_str(&format!(
-        "at each {given} the smallest regions that hold {} of the probability\n\n",
-        regions.join(", ")
-    ));
-    out.push_str(&aligned(&said.table()));
-    for warning in warnings_of(said) {
-        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
-    }
-    out
 }
 
 /// Everything as JSON; arrays over cells have those of the values running fastest.

@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use quadrat::density::{Correction, Integration};
 use toml_edit::Item;
 
 use super::fields::{Check, Section, kind, text};
 use super::likelihood::Given;
-use super::predict::{Predict, Scale, Where};
-use crate::args::{CorrectWord, Density, IntegrateWord, LEVEL};
+use super::predict::{LEVEL, Predict, Scale, Where};
 use crate::diagnostic::{Place, Problem, Problems, Source};
 use crate::suggest;
 
@@ -52,6 +52,47 @@ const CLASHES: [(&str, &str); 11] = [
 const DRAWS: std::ops::RangeInclusive<i64> = 1..=4000;
 /// Cells that can be asked for along an axis.
 const CELLS: std::ops::RangeInclusive<i64> = 5..=5000;
+
+/// What is asked of the density of a table, in a study or on the command line.
+#[derive(Debug, Clone)]
+pub struct Density {
+    /// The table.
+    pub table: PathBuf,
+    /// Columns of the values: none where only one holds numbers, two of a density over a plane.
+    pub column: Vec<String>,
+    /// Columns of the two ends of an interval that holds the value of each row.
+    pub interval: Vec<String>,
+    /// Columns of the edges of a bin and of its count, of one axis or of two.
+    pub bins: Vec<String>,
+    /// Column of the weights of the rows.
+    pub weights: Option<String>,
+    /// Column at whose values the density is wanted.
+    pub given: Option<String>,
+    /// Column whose cells name the group of each row.
+    pub group: Option<String>,
+    /// Bounds beyond which no value can lie, of each axis.
+    pub bounds: Vec<(f64, f64)>,
+    /// File of polygons inside of which alone a value can lie.
+    pub inside: Option<PathBuf>,
+    /// What the density covers where there is no bound, of each axis.
+    pub range: Vec<(f64, f64)>,
+    /// Between which numbers the probability is asked for, of each axis.
+    pub within: Vec<(f64, f64)>,
+    /// Number of cells along each axis.
+    pub grid: Option<[usize; 2]>,
+    /// Probability of the band and of intervals.
+    pub level: f64,
+    /// Whether positive values are taken on a logarithmic axis.
+    pub log: bool,
+    /// How the approximation is mended.
+    pub correct: Correction,
+    /// What is done with hyperparameters.
+    pub integrate: Integration,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// How many densities are drawn.
+    pub draws: Option<u16>,
+}
 
 /// The study of a density.
 #[derive(Debug)]
@@ -175,20 +216,16 @@ pub fn read(root: &Section<'_>) -> Option<Density> {
         level: level(&section),
         log: section.flag("log").unwrap_or(false),
         correct: match section.word("correct", &["is", "none"], &[]) {
-            Some(word) if word.value == "none" => CorrectWord::None,
-            _ => CorrectWord::Is,
+            Some(word) if word.value == "none" => Correction::None,
+            _ => Correction::ImportanceSampling,
         },
         integrate: match section.word("integrate", &["auto", "map", "ccd"], &[]) {
-            Some(word) if word.value == "map" => IntegrateWord::Map,
-            Some(word) if word.value == "ccd" => IntegrateWord::Ccd,
-            _ => IntegrateWord::Auto,
+            Some(word) if word.value == "map" => Integration::Map,
+            Some(word) if word.value == "ccd" => Integration::Ccd,
+            _ => Integration::Auto,
         },
         seed: whole(&section, "seed", 0..=i64::MAX).map_or(1, |n| n as u64),
         draws: whole(&section, "draws", DRAWS).map(|n| n as u16),
-        output: None,
-        plot: None,
-        json: false,
-        quiet: false,
     })
 }
 

@@ -199,7 +199,9 @@ pub fn heavy(answer: &Answer, level: f64) -> Option<String> {
     const WIDE: f64 = 0.9;
     const ROUNDING: f64 = 1e-9;
     let pairs = answer.mean.iter().zip(&answer.upper);
-    let is_above = |mean: f64, upper: f64| mean - upper > ROUNDING * (mean.abs() + upper.abs());
+    // A mean may be beyond all numbers.
+    let size = |mean: f64, upper: f64| mean.abs().min(f64::MAX) + upper.abs();
+    let is_above = |mean: f64, upper: f64| mean - upper > ROUNDING * size(mean, upper);
     let above = pairs.filter(|(mean, upper)| is_above(**mean, **upper) && upper.fract() != 0.0);
     let rows = above.count();
     (rows > 0 && level >= WIDE).then(|| {

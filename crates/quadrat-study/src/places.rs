@@ -251,7 +251,6 @@ impl Places {
     }
 
     /// Points with these coordinates.
-    #[cfg(test)]
     pub fn points(columns: &[(&str, &[f64])]) -> Self {
         let along = |(name, values): &(&str, &[f64])| Along {
             name: (*name).to_owned(),
@@ -273,6 +272,7 @@ impl Places {
     }
 
     /// Number of rows.
+    #[allow(clippy::len_without_is_empty)] // Nobody asks.
     pub fn len(&self) -> usize {
         self.rows
     }

@@ -28,7 +28,6 @@ use quadrat::model::{
 use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper, Progress};
 
-use crate::checkpoint::Checkpoint;
 use crate::codes::{self, Codes};
 use crate::diagnostic::{Problem, Problems};
 use crate::functionals::functionals;
@@ -58,9 +57,18 @@ pub struct Running {
     /// Hears how far the fit is.
     pub progress: Option<Arc<dyn Progress + Send + Sync>>,
     /// Keeps where a long fit stands, and may stop it.
-    pub keeper: Option<Arc<Checkpoint>>,
+    pub keeper: Option<Arc<dyn Checkpoint + Send + Sync>>,
     /// May stop a long fit of which nothing is kept.
     pub stopper: Option<Arc<dyn Keeper + Send + Sync>>,
+}
+
+/// What keeps a long fit, and hears how it ended.
+pub trait Checkpoint: Keeper {
+    /// The fit failed: what was kept of it is nothing to go on from.
+    fn forget(&self);
+
+    /// Why the fit cannot go on from what was kept, in words for people.
+    fn refused(&self, reason: &str) -> anyhow::Error;
 }
 
 /// A fit whose search met no stopping rule: nothing it found is told.

@@ -1,7 +1,4 @@
-//! A study from a program in place of a terminal: what `quadrat run` computes, in memory.
-//!
-//! Opens, checks and fits a study, and answers its predictions. It writes no file, knows no
-//! terminal and ends no process; what is wrong comes back as values, with file, line and column.
+//! A study from a program: opened, checked, fitted, its predictions answered.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +9,7 @@ use quadrat::model::{Finer, Posterior};
 use quadrat::progress::{Keeper, Progress};
 
 use crate::beside;
-use crate::commands::density;
+use crate::density;
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::{Answer, NotConverged, Running};
 use crate::fit_json;
@@ -203,7 +200,7 @@ fn columns_of_text(text: &str) -> Result<Vec<(String, Column)>> {
 
 /// A study with its tables read, as it is fitted: without rows that follow from others, and with
 /// every event counted once.
-pub(crate) fn resolved(study: Study) -> Result<Resolved> {
+pub fn resolved(study: Study) -> Result<Resolved> {
     once(distinct(resolve(study)?)?)
 }
 

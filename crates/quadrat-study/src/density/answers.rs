@@ -1,11 +1,9 @@
 //! What every estimate gives, in the forms in which it is told.
 
-use anyhow::Result;
-use quadrat_plot::Figure;
 use serde_json::Value;
 
 use super::asked::Of;
-use crate::diagnostic::{Paint, Problems};
+use crate::diagnostic::Problems;
 
 /// An estimate with all that is told of it.
 pub trait Answers {
@@ -18,9 +16,6 @@ pub trait Answers {
     /// The table, as CSV.
     fn csv(&self) -> Result<String, Problems>;
 
-    /// The figures, the main one first.
-    fn figures(&self) -> Vec<Figure>;
-
     /// Sentences for a page.
     fn sentences(&self) -> Vec<String>;
 
@@ -29,7 +24,4 @@ pub trait Answers {
 
     /// Everything as JSON.
     fn json(&self) -> Value;
-
-    /// The summary for a terminal.
-    fn summary(&self, paint: Paint) -> String;
 }

@@ -1,15 +1,12 @@
-//! What `quadrat density` says: a picture and numbers for people, JSON for programs.
+//! What is told of the density of one column: numbers for people, JSON for programs.
 
 use quadrat::density::{Answer, Estimate, Mode, Warning};
 use serde_json::{Value, json};
 
 use super::common::{as_json, interval};
-use super::picture::picture;
 use super::rows::Rows;
-use super::seen;
-use crate::args::Density;
-use crate::diagnostic::Paint;
 use crate::numbers::{count, human, percent};
+use crate::study::density::Density;
 
 /// Quantiles that are told.
 const TOLD: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "median"), (0.95, "95 %")];
@@ -42,7 +39,7 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
 }
 
 /// The numbers that are told, with their names.
-fn numbers(args: &Density, estimate: &Estimate) -> Vec<(String, Answer)> {
+pub fn numbers(args: &Density, estimate: &Estimate) -> Vec<(String, Answer)> {
     let [mean, sd] = estimate.moments();
     let quantiles = estimate.quantiles(TOLD.map(|told| told.0));
     let named = TOLD.iter().map(|told| told.1).zip(quantiles);
@@ -60,7 +57,8 @@ fn numbers(args: &Density, estimate: &Estimate) -> Vec<(String, Answer)> {
     out
 }
 
-fn modes(estimate: &Estimate) -> String {
+/// Modes in words.
+pub fn modes(estimate: &Estimate) -> String {
     let modes = estimate.modes();
     if modes.is_empty() {
         return "not told: the curve follows single values (see the warnings)".to_owned();
@@ -93,31 +91,6 @@ pub fn sentences(args: &Density, rows: &Rows, estimate: &Estimate) -> Vec<String
             .map(|(name, answer)| format!("{name}: {}.", interval(answer))),
     );
     out.push(format!("Modes: {}.", modes(estimate)));
-    out
-}
-
-/// The summary for a terminal.
-pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate, paint: Paint) -> String {
-    let level = percent(estimate.level());
-    let mut out = format!(
-        "{} of `{}`, {} band\n\n",
-        count(rows.len(), "row"),
-        crate::terminal::clean(&rows.names[0]),
-        level
-    );
-    out.push_str(&picture(estimate, seen(estimate)));
-    out.push('\n');
-    for (name, answer) in numbers(args, estimate) {
-        out.push_str(&format!(
-            "{name:<8}{}{}\n",
-            if name.len() > 7 { "  " } else { "" },
-            interval(&answer)
-        ));
-    }
-    out.push_str(&format!("{:<8}{}\n", "modes", modes(estimate)));
-    for warning in warnings(rows, estimate) {
-        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
-    }
     out
 }
 

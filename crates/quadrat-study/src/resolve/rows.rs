@@ -9,7 +9,6 @@ use super::behind::{RowsAsked, columns, groups, which};
 use super::degrees::degrees;
 use super::files::Files;
 use super::{Asked, DENSE_ROWS, Observed, no_column_twice};
-use crate::args::LEVEL;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::Chances;
 use crate::numbers::{LARGEST, count, human};
@@ -17,7 +16,7 @@ use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Reports;
 use crate::study::support::Aggregate;
-use crate::study::{Predict, Study};
+use crate::study::{LEVEL, Predict, Study};
 use crate::table::Table;
 
 const SHOWN_ROWS: usize = 20;

@@ -37,7 +37,6 @@ use std::sync::Arc;
 
 use quadrat::model::Limits;
 
-use crate::args::LEVEL;
 use crate::codes::Codes;
 use crate::diagnostic::Problems;
 use crate::engine::{Chances, Wanted};
@@ -47,7 +46,7 @@ use crate::prediction_csv;
 use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::Support;
-use crate::study::{NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
+use crate::study::{LEVEL, NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
 pub use amounts::{amounts_suit, with_table, without_table};
 use apart::names_apart;
 pub use behind::RowsAsked;

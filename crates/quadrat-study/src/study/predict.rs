@@ -84,6 +84,8 @@ const SCALES: [Scale; 5] = [
     Scale::Row,
 ];
 
+/// Probability of intervals unless another is asked for.
+pub const LEVEL: f64 = 0.95;
 /// The most draws of a prediction.
 pub const MOST_DRAWS: usize = 1000;
 

@@ -1,14 +1,16 @@
-//! What `quadrat density` says of two columns.
+//! What is told of the density of two columns.
 
 use quadrat::density::{Answer, Estimate2d, Marginal, Warning};
 use serde_json::{Value, json};
 
 use super::super::common::{as_json, interval};
 use super::super::rows::Rows;
-use super::picture::{REGIONS, picture};
-use crate::args::Density;
-use crate::diagnostic::Paint;
 use crate::numbers::{count, human, percent};
+use crate::study::density::Density;
+use crate::words::clean;
+
+/// Shares of the probability whose smallest regions are told.
+pub const HELD: [f64; 4] = [0.5, 0.8, 0.95, 0.99];
 
 /// Warnings, with rows and columns as people name them.
 pub fn warnings(rows: &Rows, told: &[Warning]) -> Vec<String> {
@@ -46,11 +48,11 @@ pub fn warnings(rows: &Rows, told: &[Warning]) -> Vec<String> {
 }
 
 /// The numbers that are told, with their names.
-fn numbers(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Vec<(String, Answer)> {
+pub fn numbers(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Vec<(String, Answer)> {
     let moments = estimate.moments();
     let mut out = Vec::new();
     for (axis, name) in rows.names.iter().enumerate() {
-        let name = crate::terminal::clean(name);
+        let name = clean(name);
         out.push((format!("mean of {name}"), moments.mean[axis]));
         out.push((format!("sd of {name}"), moments.sd[axis]));
     }
@@ -81,36 +83,6 @@ pub fn sentences(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Vec<Stri
     out
 }
 
-/// The summary for a terminal.
-pub fn summary(args: &Density, rows: &Rows, estimate: &Estimate2d, paint: Paint) -> String {
-    let [x, y] = [0, 1].map(|axis| crate::terminal::clean(&rows.names[axis]));
-    let mut out = format!(
-        "{} of `{x}` (across) and `{y}` (up), {} band\n\n",
-        count(rows.len(), "row"),
-        percent(estimate.level())
-    );
-    out.push_str(&picture(estimate));
-    let regions = REGIONS.map(|(level, fill)| format!("{fill} {}", percent(level)));
-    out.push_str(&format!(
-        "the smallest regions that hold {} of the probability\n\n",
-        regions.join(", ")
-    ));
-    let numbers = numbers(args, rows, estimate);
-    let wide = numbers
-        .iter()
-        .map(|(name, _)| name.chars().count())
-        .max()
-        .unwrap_or(0);
-    for (name, answer) in numbers {
-        let gap = " ".repeat(wide - name.chars().count());
-        out.push_str(&format!("{name}{gap}  {}\n", interval(&answer)));
-    }
-    for warning in warnings(rows, estimate.warnings()) {
-        out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
-    }
-    out
-}
-
 fn marginal(marginal: &Marginal) -> Value {
     json!({
         "places": marginal.places,
@@ -128,9 +100,9 @@ pub fn json(args: &Density, rows: &Rows, estimate: &Estimate2d) -> Value {
         .iter()
         .map(|s| json!({ "lengthscales": s.lengthscales, "sd": s.sd, "weight": s.weight }))
         .collect();
-    let regions: Vec<Value> = REGIONS
+    let regions: Vec<Value> = HELD
         .iter()
-        .map(|(level, _)| {
+        .map(|level| {
             let region = estimate.highest_density_region(*level);
             json!({
                 "level": level,

@@ -374,3 +374,10 @@ fn name_of<'a>(tables: impl Iterator<Item = &'a Observed>) -> String {
     }
     names.join(" / ")
 }
+
+/// A name from the user's files: control characters in it must not reach the terminal.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}

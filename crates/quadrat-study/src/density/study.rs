@@ -1,0 +1,267 @@
+//! The study of a density: read, estimated, and answered in memory.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::asked::{self, Densities, Named, Of, Table, tables};
+use super::common::{no_column_twice, pretty};
+use super::{Answers, Estimated, Rows};
+use crate::diagnostic::Problems;
+use crate::study::DensityStudy;
+use crate::study::density::KEYS;
+use crate::{prediction_csv, run_id};
+
+/// What the study of a density gives.
+pub struct Computed {
+    /// The text of `fit.json`.
+    pub json: String,
+    /// Names of tables and their texts as CSV, that of the density first.
+    pub tables: Vec<(String, String)>,
+    /// Everything people should know.
+    pub warnings: Vec<String>,
+    /// The bytes of the model file.
+    pub model: Vec<u8>,
+}
+
+/// Estimates the density of a study and answers its predictions, in memory.
+pub fn compute(study: &DensityStudy) -> Result<Computed> {
+    let begun = Instant::now();
+    let rows = read(study)?;
+    no_column_twice(&study.args, &rows).map_err(|p| keyed(study, p))?;
+    let (asked, noticed) = asked_of(study, &rows)?;
+    let estimated = estimated(study, &rows)?;
+    let answers = estimated.answers();
+    let csv = answers.csv().map_err(|p| keyed(study, p))?;
+    let predicted = predicted(study, &rows, answers, &asked)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let warnings: Vec<String> = answers.warnings().iter().map(|w| words(w)).collect();
+    let tables = predicted.tables.into_iter().map(|p| (p.name, p.csv));
+    Ok(Computed {
+        json: pretty(&fit_json(study, answers, seconds)?)?,
+        tables: [("density".to_owned(), csv)]
+            .into_iter()
+            .chain(tables)
+            .collect(),
+        model: super::model::to_bytes(answers, named(study, &rows), &warnings),
+        warnings: [warnings, noticed, predicted.warnings].concat(),
+    })
+}
+
+/// The rows of the table.
+pub fn read(study: &DensityStudy) -> Result<Arc<Rows>, Problems> {
+    let table = study.folder.join(&study.file);
+    let mut rows = Rows::read(&study.args, &table).map_err(|p| keyed(study, p))?;
+    if let (Some(file), Some(shown)) = (&study.inside, &study.args.inside) {
+        rows = rows
+            .inside(&study.folder.join(file), shown)
+            .map_err(|p| keyed(study, p))?;
+    }
+    Ok(Arc::new(rows))
+}
+
+/// Estimates what is asked for.
+pub fn estimated<'a>(
+    study: &'a DensityStudy,
+    rows: &'a Arc<Rows>,
+) -> Result<Estimated<'a>, Problems> {
+    super::estimated(&study.args, rows).map_err(|problems| keyed(study, problems))
+}
+
+/// What the density is of.
+pub fn named<'a>(study: &'a DensityStudy, rows: &'a Rows) -> Named<'a> {
+    Named {
+        names: &rows.names,
+        is_given: study.args.given.is_some(),
+        group: study.args.group.as_deref(),
+    }
+}
+
+/// The predictions that are asked for, and what was noticed in their files.
+pub fn asked_of(study: &DensityStudy, rows: &Rows) -> Result<(Vec<Table>, Vec<String>), Problems> {
+    let groups = match &study.args.group {
+        Some(column) if !study.predict.is_empty() => {
+            let mut seen = std::collections::BTreeSet::new();
+            let labels = rows.labels(column).map_err(|p| keyed(study, p))?;
+            labels
+                .into_iter()
+                .filter(|l| seen.insert(l.clone()))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    tables(study, named(study, rows), &groups)
+}
+
+/// A table of answers.
+pub struct Predicted {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub csv: String,
+}
+
+/// All of them, and what was noticed.
+pub struct AllPredicted {
+    pub tables: Vec<Predicted>,
+    pub warnings: Vec<String>,
+}
+
+/// Estimates at hand.
+struct AtHand<'a>(Vec<(String, Of<'a>)>);
+
+impl Densities for AtHand<'_> {
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    fn with(&self, at: usize, visit: &mut dyn FnMut(Of<'_>) -> Result<()>) -> Result<()> {
+        visit(self.0[at].1)
+    }
+}
+
+/// Answers all that is asked.
+pub fn predicted(
+    study: &DensityStudy,
+    rows: &Rows,
+    estimates: &dyn Answers,
+    asked: &[Table],
+) -> Result<AllPredicted> {
+    let at_hand = AtHand(estimates.parts());
+    let mut out = AllPredicted {
+        tables: Vec::new(),
+        warnings: Vec::new(),
+    };
+    for table in asked {
+        let named = named(study, rows);
+        let (places, wanted) = (&table.places, &table.wanted);
+        let (parts, warnings) = asked::answers(&at_hand, named, places, &table.which, wanted)?;
+        let of_table = |warning: String| format!("{}: {warning}", table.name);
+        out.warnings.extend(warnings.into_iter().map(of_table));
+        let parts: Vec<_> = parts.iter().map(|(p, a)| (p, a)).collect();
+        let mut bytes = Vec::new();
+        prediction_csv::write(&mut bytes, &parts)?;
+        out.tables.push(Predicted {
+            name: table.name.clone(),
+            csv: String::from_utf8(bytes)?,
+        });
+    }
+    Ok(out)
+}
+
+/// Flags of the command as the keys of the section that they are here; what people wrote themselves
+/// stays, such as the name of a file.
+pub fn words(text: &str) -> String {
+    let all = KEYS
+        .iter()
+        .fold(text.to_owned(), |text, key| as_key(&text, key));
+    all.replace("give `column` twice", "write `column = [\"x\", \"y\"]`")
+}
+
+/// One flag where it stands by itself.
+fn as_key(text: &str, key: &str) -> String {
+    let flag = format!("--{key}");
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(&flag) {
+        let (before, after) = (&rest[..at], &rest[at + flag.len()..]);
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+        let begins = !before.ends_with(is_part);
+        // A full stop may end the sentence.
+        let ends = !after.starts_with(|c: char| is_part(c) && c != '.');
+        out.push_str(before);
+        match begins && ends {
+            true => out.push_str(&format!("`{key}`")),
+            false => out.push_str(&flag),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// Warnings in the words of the study, those of groups too.
+fn reword(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::Array(told) if key == "warnings" => {
+                for warning in told {
+                    if let Value::String(text) = warning {
+                        *text = words(text);
+                    }
+                }
+            }
+            other => reword(other),
+        }),
+        Value::Array(items) if items.first().is_some_and(Value::is_object) => {
+            items.iter_mut().for_each(reword);
+        }
+        _ => {}
+    }
+}
+
+/// A refusal in the words of the study, at the key that it names where it stands nowhere else, or
+/// at the section.
+pub fn keyed(study: &DensityStudy, mut problems: Problems) -> Problems {
+    for problem in &mut problems.0 {
+        problem.message = words(&problem.message);
+        problem.remedies.iter_mut().for_each(|r| r.reword(words));
+        if problem.place.is_none() {
+            let remedies = problem.remedies.iter().map(ToString::to_string);
+            let mut said = std::iter::once(problem.message.clone()).chain(remedies);
+            let place = said.find_map(|words| {
+                let is_told = |key: &str| words.contains(&format!("`{key}`"));
+                let mut keys = study.keys.iter();
+                keys.find(|(key, _)| is_told(key)).map(|(_, place)| place)
+            });
+            problem.place = Some(Box::new(place.unwrap_or(&study.place).clone()));
+        }
+    }
+    problems
+}
+
+/// What the command prints as JSON, and what every `fit.json` has.
+pub fn fit_json(study: &DensityStudy, answers: &dyn Answers, seconds: f64) -> Result<Value> {
+    let folders = (study.folder.as_path(), study.shown.as_path());
+    let run = run_id::of_files(&study.source.text, folders, study.files())?;
+    let mut out = json!({
+        "quadrat": crate::version::VERSION,
+        "format": 1,
+        "title": study.title,
+        "kind": "density",
+        "run": run,
+        // An estimate without a mode is an error.
+        "converged": true,
+        "seconds": seconds,
+    });
+    if let (Value::Object(out), Value::Object(own)) = (&mut out, answers.json()) {
+        out.extend(own);
+    }
+    reword(&mut out);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_become_keys_and_what_people_wrote_stays() {
+        assert_eq!(
+            words("widen --bounds, or --range."),
+            "widen `bounds`, or `range`."
+        );
+        assert_eq!(
+            words("look at `data--log.csv` (--log)"),
+            "look at `data--log.csv` (`log`)"
+        );
+        assert_eq!(
+            words("group `a--given`: --given"),
+            "group `a--given`: `given`"
+        );
+        let mut value = json!({"warnings": ["--grid"], "groups": [{"warnings": ["(--log)"]}]});
+        reword(&mut value);
+        let want = json!({"warnings": ["`grid`"], "groups": [{"warnings": ["(`log`)"]}]});
+        assert_eq!(value, want);
+    }
+}

@@ -1,0 +1,116 @@
+//! Studies of quadrat, from files to answers in memory.
+//!
+//! A study file (TOML) names tables (CSV, GeoJSON, and Parquet with the feature `parquet`), says
+//! what their rows are and which predictions are wanted. [`run()`] reads and checks all of it, fits
+//! the model and answers: what `quadrat run` computes. It writes no file, knows no terminal and
+//! ends no process; what is wrong comes back as values, with file, line, column and a remedy.
+//!
+//! ```
+//! use quadrat_study::{Column, Hooks, Source, run};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = std::env::temp_dir().join(format!("quadrat-study-{}", std::process::id()));
+//! std::fs::create_dir_all(&folder)?;
+//! std::fs::write(folder.join("rain.csv"), "day,mm\n0,1\n1,2\n2,1.5\n3,0.5\n")?;
+//! let study = r#"
+//! [latent]
+//! kernel = "se(day)"
+//! [[observe]]
+//! file = "rain.csv"
+//! support = { point = ["day"] }
+//! likelihood = { gaussian = { value = "mm", variance = 0.1 } }
+//! [[predict]]
+//! name = "noon"
+//! support = { grid = { day = { from = 0.5, to = 2.5, step = 1 } } }
+//! "#;
+//! let found = run(Source::Text(study, &folder), &Hooks::default());
+//! std::fs::remove_dir_all(&folder)?;
+//! let found = found.map_err(|refused| format!("{refused:?}"))?;
+//! let (name, days) = &found.tables[0].columns[0];
+//! assert_eq!((name.as_str(), days), ("day", &Column::Numbers(vec![0.5, 1.5, 2.5])));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A study goes through three stages: TOML -> checked study (`study`) -> tables read and everything
+//! compared (`resolve`) -> library objects and answers (`engine`, `outcome`). The modules are for
+//! the program `quadrat`, and change without notice.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+// What is said is handed back: there is nobody here to print to.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+
+#[doc(hidden)]
+pub mod beside;
+#[doc(hidden)]
+pub mod codes;
+#[doc(hidden)]
+pub mod density;
+#[doc(hidden)]
+pub mod diagnostic;
+#[doc(hidden)]
+pub mod engine;
+#[doc(hidden)]
+pub mod fit_json;
+#[doc(hidden)]
+pub mod fitted;
+#[doc(hidden)]
+pub mod functionals;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
+#[doc(hidden)]
+pub mod geo_file;
+#[doc(hidden)]
+pub mod geographic;
+#[doc(hidden)]
+pub mod grid;
+#[doc(hidden)]
+pub mod guard;
+#[doc(hidden)]
+pub mod instrument;
+#[doc(hidden)]
+pub mod keys;
+#[doc(hidden)]
+pub mod limits;
+#[doc(hidden)]
+pub mod numbers;
+#[doc(hidden)]
+pub mod outcome;
+#[doc(hidden)]
+pub mod overlap;
+#[doc(hidden)]
+pub mod places;
+#[doc(hidden)]
+pub mod prediction_csv;
+#[cfg(test)]
+mod properties;
+#[doc(hidden)]
+pub mod redundant;
+#[doc(hidden)]
+pub mod resolve;
+mod run;
+#[doc(hidden)]
+pub mod run_id;
+#[doc(hidden)]
+pub mod shapes;
+#[doc(hidden)]
+pub mod simple;
+#[doc(hidden)]
+pub mod study;
+#[doc(hidden)]
+pub mod suggest;
+#[doc(hidden)]
+pub mod sums;
+#[doc(hidden)]
+pub mod table;
+#[doc(hidden)]
+pub mod version;
+#[doc(hidden)]
+pub mod words;
+
+#[doc(hidden)]
+pub use run::resolved;
+pub use run::{
+    Column, Fault, Found, Hooks, Refused, Source, Table, finer_than_rows, random_stream, run,
+};
