@@ -65,10 +65,8 @@ pub mod geo_file;
 pub mod geographic;
 #[doc(hidden)]
 pub mod grid;
-#[doc(hidden)]
-pub mod guard;
-#[doc(hidden)]
-pub mod instrument;
+mod guard;
+mod instrument;
 #[doc(hidden)]
 pub mod keys;
 #[doc(hidden)]
