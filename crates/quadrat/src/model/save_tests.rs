@@ -288,7 +288,7 @@ fn iterated() -> Vec<(&'static str, Posterior, Functionals)> {
     let points = || Functionals::points("x", &x).unwrap();
     let ends: Vec<(f64, f64)> = x.iter().map(|x| (*x, x + 1.0)).collect();
     let boxes = Functionals::intervals("x", &ends, Aggregate::Sum).unwrap();
-    let counts = vec![2.0, 4.0, 7.0, 5.0, 1.0, 0.0, 2.0, 8.0, 11.0];
+    let counts = vec![2.0, 4.0, 7.0, 5.0, 1.0, 1.0, 2.0, 8.0, 11.0];
     let poisson = || Poisson::new(counts.clone(), vec![1.0; 9], Link::Exp).unwrap();
     let wide = NegativeBinomial::new(counts.clone(), vec![1.0; 9], Link::Exp, Dispersion::Learned);
     let over = |at: Functionals, likelihood: Likelihood| {
@@ -318,7 +318,16 @@ fn iterated() -> Vec<(&'static str, Posterior, Functionals)> {
 
 #[test]
 fn loaded_models_answer_as_the_fits_did() {
-    for (name, posterior, at) in iterated() {
+    // Draws answer for counts of 0 under a wide prior.
+    let points = || Functionals::points("x", &[0.0, 1.0, 2.0]).unwrap();
+    let none = Poisson::new(vec![0.0; 3], vec![1.0; 3], Link::Exp).unwrap();
+    let model = Model::new(Kernel::se(["x"]))
+        .set("se.variance", Setting::fixed(25.0))
+        .observe(Observations::new(points(), none).unwrap());
+    let drawn = model.fit(&FitOptions::default()).unwrap();
+    assert!(drawn.components[0].has_draws());
+    let drawn = ("draws", drawn, points());
+    for (name, posterior, at) in iterated().into_iter().chain([drawn]) {
         let loaded = Posterior::from_bytes(&posterior.to_bytes()).unwrap();
         for scale in [Scale::Latent, Scale::Response] {
             let [fit, again] = [&posterior, &loaded].map(|p| p.predict(&at, scale).unwrap());

@@ -372,15 +372,32 @@ impl Posterior {
         Ok(nodes.map(own).collect())
     }
 
+    /// Normal beliefs about functionals of the kernel's columns, though draws may answer.
+    pub(super) fn normal_beliefs(&self, at: &Functionals) -> Prediction {
+        let parts = in_parts(at);
+        let nodes = self.components.par_iter();
+        let nodes = nodes.map(|component| self.normal_moments(component, &parts));
+        let mut nodes: Vec<Marginals> = nodes.collect();
+        self.mend(at, &mut nodes);
+        for node in &mut nodes {
+            node.variance.iter_mut().for_each(|v| *v = not_negative(*v));
+        }
+        together(self.weights(), nodes)
+    }
+
+    fn normal_moments(&self, component: &Component, parts: &[Functionals]) -> Marginals {
+        marginals(&component.conditioned, parts, |part| {
+            self.prior_beside(component, part)
+        })
+    }
+
     /// Mean and variance of every functional of every part at one node.
     fn moments(&self, component: &Component, parts: &[Functionals]) -> Result<Marginals, FitError> {
         if let Some(lift) = self.lift_of(component)? {
             let (mean, variance) = self.lifted_moments(component, &lift, parts);
             return Ok(Marginals::known(mean, variance));
         }
-        Ok(marginals(&component.conditioned, parts, |part| {
-            self.prior_beside(component, part)
-        }))
+        Ok(self.normal_moments(component, parts))
     }
 
     /// From the lowest to the highest coordinate of all rows along a column of the kernel, those

@@ -40,10 +40,11 @@ impl Posterior {
     pub(crate) fn draw_one_sided(&mut self) -> Result<Option<String>, FitError> {
         let has_sites = self.problem.method().is_some();
         let is_told = self.problem.sparse().is_some() || self.problem.pooled().is_some();
-        if !has_sites || is_told || !self.problem.draw_points(&self.tables)? {
+        let open = self.open_rows();
+        if !has_sites || is_told || open.is_empty() || !self.problem.draw_points(&self.tables)? {
             return Ok(None);
         }
-        let off = self.most_off()?;
+        let off = self.most_off(&open)?;
         let poor = match off > OFF {
             true => self.draw_rows(off > USELESS),
             false => None,
@@ -60,27 +61,43 @@ impl Posterior {
         }))
     }
 
-    /// Whether draws answer, and meet rows that leave the function open to one side: whose density
-    /// is largest where the function is far below, or far above.
-    ///
-    /// What is known of such a row is no normal belief before the link.
+    /// Whether draws answer, and meet rows that leave the function open to one side: what is known
+    /// of such a row is no normal belief before the link.
     pub(super) fn draws_open_rows(&self) -> bool {
-        let Some(heaviest) = self.components.first().filter(|c| c.has_draws()) else {
-            return false;
+        self.has_draws() && !self.open_rows().is_empty()
+    }
+
+    /// Whether draws answer beside sites of rows at points, to which normal beliefs belong.
+    pub(super) fn has_draws_beside_sites(&self) -> bool {
+        let is_beside = self.problem.sparse().is_none() && self.problem.pooled().is_none();
+        is_beside && self.has_draws()
+    }
+
+    /// Tables and rows behind a link whose density is largest where the function is far below, or
+    /// far above.
+    fn open_rows(&self) -> Vec<(usize, usize)> {
+        let Some(heaviest) = self.components.first() else {
+            return Vec::new();
         };
         let blocks = self.problem.blocks();
-        let is_open = |table: usize| {
+        let of_table = |table: usize| {
             let block = &blocks[table];
             let own = block.own_values(&heaviest.theta);
             let log = |row: usize, f: f64| block.likelihood.log_density(&own, row, f).value;
-            let is_behind = self.tables[table].likelihood.mean_link().is_some();
-            let is_open = |row: usize| {
-                let far = log(row, -FAR_OUT).max(log(row, FAR_OUT));
-                far >= log(row, block.likelihood.guess(&own, row))
+            let is_open = |row: &usize| {
+                let far = log(*row, -FAR_OUT).max(log(*row, FAR_OUT));
+                far >= log(*row, block.likelihood.guess(&own, *row))
             };
-            is_behind && (0..block.likelihood.rows()).any(is_open)
+            let is_behind = self.tables[table].likelihood.mean_link().is_some();
+            let rows = if is_behind {
+                block.likelihood.rows()
+            } else {
+                0
+            };
+            let open: Vec<usize> = (0..rows).filter(is_open).collect();
+            open.into_iter().map(move |row| (table, row))
         };
-        (0..self.tables.len()).any(is_open)
+        (0..self.tables.len()).flat_map(of_table).collect()
     }
 
     /// Draws at all hyperparameters but a few of little weight; returns the share of those at which
@@ -111,34 +128,37 @@ impl Posterior {
         Some(poor)
     }
 
-    /// By how many standard deviations a normal belief misses the mean of some row, at most.
-    fn most_off(&self) -> Result<f64, FitError> {
+    /// By how many standard deviations normal beliefs miss the mean of one of some rows, at most:
+    /// errors and standard deviations are averaged over the hyperparameters.
+    fn most_off(&self, rows: &[(usize, usize)]) -> Result<f64, FitError> {
         let beliefs = self.one_by_one(self.problem.observed())?;
         let blocks = self.problem.blocks();
-        let of_component = |(component, own): (&Component, &Marginals)| {
-            let conditioned = &component.conditioned;
-            let of_table = |table: usize| {
-                let Some(link) = self.tables[table].likelihood.mean_link() else {
-                    return 0.0;
-                };
+        let misses = |(component, own): (&Component, &Marginals)| -> Vec<[f64; 2]> {
+            let one = |&(table, row): &(usize, usize)| {
                 let block = &blocks[table];
-                let values = block.own_values(&component.theta);
-                let of_row = |row: usize| {
-                    let at = block.first + row;
-                    let belief = Belief {
-                        mean: own.mean[at],
-                        variance: own.variance[at],
-                    };
-                    let cavity = cavity(conditioned, at, belief);
-                    cavity.map_or(0.0, |cavity| off(block, &values, row, link, belief, cavity))
+                let at = block.first + row;
+                let belief = Belief {
+                    mean: own.mean[at],
+                    variance: own.variance[at],
                 };
-                let rows = 0..block.likelihood.rows();
-                rows.map(of_row).fold(0.0, f64::max)
+                let seen = self.tables[table].likelihood.mean_link();
+                let seen = seen.zip(cavity(&component.conditioned, at, belief));
+                seen.map_or([0.0; 2], |(link, cavity)| {
+                    let values = block.own_values(&component.theta);
+                    missed(block, &values, row, link, belief, cavity)
+                        .map(|part| component.weight * part)
+                })
             };
-            (0..self.tables.len()).map(of_table).fold(0.0, f64::max)
+            rows.iter().map(one).collect()
         };
-        let each = self.components.par_iter().zip(&beliefs).map(of_component);
-        Ok(each.reduce(|| 0.0, f64::max))
+        let each = self.components.par_iter().zip(&beliefs).map(misses);
+        let each: Vec<Vec<[f64; 2]>> = each.collect();
+        let off = |k: usize| {
+            let of = |part: usize| each.iter().map(|rows| rows[k][part]).sum::<f64>();
+            of(0) / of(1)
+        };
+        // Rows of which nothing could be told are no numbers.
+        Ok((0..rows.len()).map(off).fold(0.0, f64::max))
     }
 }
 
@@ -158,16 +178,16 @@ fn cavity(conditioned: &Conditioned, row: usize, belief: Belief) -> Option<Belie
         .then_some(Belief { mean, variance })
 }
 
-/// By how many standard deviations the mean after the link under a normal belief is off from that
-/// of cavity times likelihood.
-fn off(
+/// By how much the mean after the link under a normal belief is off from that of cavity times
+/// likelihood, and the standard deviation of these.
+fn missed(
     block: &Block<'_>,
     own: &[f64],
     row: usize,
     link: Link,
     belief: Belief,
     cavity: Belief,
-) -> f64 {
+) -> [f64; 2] {
     let sd = cavity.variance.sqrt();
     let places = (0..PLACES).map(|k| {
         let z = REACH * (2.0 * k as f64 / (PLACES - 1) as f64 - 1.0);
@@ -186,9 +206,7 @@ fn off(
     }
     let mean = first / whole;
     let spread = (second / whole - mean * mean).max(0.0).sqrt();
-    let off = (link.moments(belief).mean - mean).abs() / spread;
-    // Neither says anything where the row allows no value.
-    if off.is_nan() { 0.0 } else { off }
+    [(link.moments(belief).mean - mean).abs(), spread]
 }
 
 #[cfg(test)]

@@ -103,9 +103,9 @@ impl Problem {
         self.drawn.as_deref().unwrap_or(self)
     }
 
-    /// Draws that meet the rows beside inducing points or a normal belief about rows at points; none
-    /// where there are none, where the most probable values of the nodes were not found, or where
-    /// rows do not allow draws.
+    /// Draws that meet the rows, beside inducing points or a normal belief about rows at points.
+    /// None where there are none, where the most probable values of the nodes were not found, or
+    /// where rows do not allow draws.
     pub(crate) fn lift(&self, theta: &[f64], draws: Draws) -> Option<Lift> {
         let dense = self.drawn.as_deref()?;
         let options = PooledOptions {

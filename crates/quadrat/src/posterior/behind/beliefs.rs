@@ -113,6 +113,8 @@ impl<'a> Beliefs<'a> {
         let is_simple = (0..at.len()).all(|row| at.is_point(row) && at.size(row) == 1.0);
         let latent = match link {
             Some(link) if !is_simple => posterior.latent_totals(&at, link)?,
+            // What a site and its cavity say of a row is no draw.
+            _ if posterior.has_draws_beside_sites() => posterior.normal_beliefs(&at),
             _ => posterior.predict(&at, Scale::Latent)?,
         };
         let names = &posterior.problem.tables().own[table];
@@ -329,7 +331,7 @@ impl<'a> Beliefs<'a> {
 /// How a fit took in what rows say, at one value of the hyperparameters.
 fn way(posterior: &Posterior, component: &Component) -> Way {
     let problem = &posterior.problem;
-    if component.has_draws() {
+    if component.has_draws() && !posterior.has_draws_beside_sites() {
         return Way::Moments;
     }
     let method = match problem.sparse() {
