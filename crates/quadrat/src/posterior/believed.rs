@@ -41,8 +41,8 @@ impl Posterior {
         &'a self,
         at: &'a Functionals,
     ) -> Result<Vec<Believed<'a>>, FitError> {
-        let lifted = |c: &Component| c.conditioned.lift.is_some();
-        if self.components.iter().any(lifted) {
+        // Beside sites of rows at points the normal beliefs, of which draws come, are there too.
+        if self.has_draws() && !self.has_draws_beside_sites() {
             return Err(LIFTED.into());
         }
         let size = |c: &Component| c.conditioned.factor.size().max(1) * at.len().max(1);

@@ -265,6 +265,8 @@ mod tests {
             for method in [Method::Ep, Method::Laplace] {
                 let posterior = apart(&[0.0; 6][..rows], variance, method);
                 assert!(posterior.has_draws() && posterior.draws_open_rows());
+                // What to measure next is asked of the normal beliefs.
+                assert!(posterior.believed(&posterior.place(&at).unwrap()).is_ok());
                 let told = posterior.predict(&at, Scale::Response).unwrap();
                 for row in 0..2 {
                     // Of 4,000 draws some thousand carry the weight: a tenth is three of the
