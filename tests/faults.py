@@ -548,7 +548,11 @@ def wild_mean(c):
 
 
 def nodes_advice(c):
-    refused(c, "too many nodes: what always works, and by how much a longer start would do", c.run(), 'method = "sparse"', "`start`", "times as long")
+    run = c.run()
+    c.check("counties are fitted as they are", run.is_fitted, run.end)
+    short = "".join(f'"matern32.lengthscale.{dim}" = {{ start = 20 }}\n' for dim in ("lon", "lat"))
+    run = c.run(replace=[("[[predict]]", f"[hyperparameters]\n{short}[[predict]]")])
+    refused(c, "too many nodes: what always works, and by how much a longer start would do", run, 'method = "sparse"', "`start`", "times as long")
 
 
 def text_category(c):
