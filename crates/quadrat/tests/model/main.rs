@@ -26,6 +26,7 @@ mod outputs;
 mod overlap;
 mod periods;
 mod pooled;
+mod pooled_places;
 mod proportions;
 mod redundant;
 mod refused;

@@ -14,14 +14,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::common::draw;
 
-fn bands(width: f64, count: usize) -> Functionals {
+pub fn bands(width: f64, count: usize) -> Functionals {
     let edges: Vec<(f64, f64)> = (0..count)
         .map(|i| (width * i as f64, width * (i + 1) as f64))
         .collect();
     Functionals::intervals("age", &edges, Aggregate::Sum).unwrap()
 }
 
-fn poisson(counts: &[f64], exposure: f64, link: Link) -> Likelihood {
+pub fn poisson(counts: &[f64], exposure: f64, link: Link) -> Likelihood {
     let exposure = vec![exposure; counts.len()];
     Poisson::new(counts.to_vec(), exposure, link)
         .unwrap()
@@ -34,93 +34,11 @@ fn fit(tables: Vec<Observations>, options: &FitOptions) -> Posterior {
     model.fit(options).unwrap()
 }
 
-fn map() -> FitOptions {
+pub fn map() -> FitOptions {
     FitOptions::default().with_hyperparameters(Hyperparameters::Map)
 }
 
 const COUNTS: [f64; 8] = [31.0, 58.0, 90.0, 61.0, 28.0, 9.0, 12.0, 30.0];
-
-/// Nodes within bands are placed for what was learned, so that no answer hangs on where the search
-/// began. Integrals over bands are right to 1e-4, and a search ends a twentieth of a standard
-/// deviation of the hyperparameters from the optimum at most.
-#[test]
-fn answers_do_not_hang_on_the_start_of_the_lengthscale() {
-    let counts: Vec<f64> = (0..40)
-        .map(|i| (40.0 + 30.0 * (0.5 * f64::from(i)).sin()).round())
-        .collect();
-    let table = || Observations::new(bands(5.0, 40), poisson(&counts, 1.0, Link::Exp)).unwrap();
-    let prior = PriorDensity::LogNormal {
-        mu: 15.0_f64.ln(),
-        sigma: 1.0,
-    };
-    let from = |start: f64| {
-        let start = Setting {
-            prior: Some(prior),
-            ..Setting::start(start)
-        };
-        let model = Model::new(Kernel::se(["age"])).observe(table());
-        let model = model.set("se.lengthscale.age", start);
-        let posterior = model.fit(&map()).unwrap();
-        assert!(posterior.summary().warnings.is_empty());
-        let at = bands(2.5, 80);
-        posterior.predict(&at, Scale::Response).unwrap()
-    };
-    let want = from(15.0);
-    for start in [3.0, 60.0, 200.0] {
-        let got = from(start);
-        for row in 0..80 {
-            let off = (got.mean()[row] - want.mean()[row]).abs() / want.sd()[row];
-            let wider = (got.sd()[row] / want.sd()[row] - 1.0).abs();
-            // 4,000 draws that are others tell means to 0.02 of a standard deviation, sds to 1 %.
-            assert!(off < 0.08 && wider < 0.06, "{start} {row}: {off} {wider}");
-        }
-    }
-}
-
-/// A place, a bag of that place alone and a narrow box around it are one question; draws of the
-/// response have the means that are told.
-#[test]
-fn a_place_and_a_bag_of_that_place_have_one_answer() {
-    let mut bags = Functionals::new(vec!["x".into()]);
-    for bag in 0..5 {
-        let nodes = (0..4).map(|i| vec![f64::from(4 * bag + i)]);
-        bags.push_nodes(&nodes.collect::<Vec<_>>(), &[1.0; 4])
-            .unwrap();
-    }
-    let table = Observations::new(bags, poisson(&[0.0, 0.0, 30.0, 2.0, 0.0], 1.0, Link::Exp));
-    let posterior = Model::new(Kernel::se(["x"]))
-        .set("se.variance", Setting::fixed(9.0))
-        .set("se.lengthscale.x", Setting::fixed(1.2))
-        .observe(table.unwrap())
-        .fit(&map())
-        .unwrap();
-    let x = [1.0, 6.0, 8.5, 14.0, 25.0];
-    let points = Functionals::points("x", &x).unwrap();
-    let (mut alone, mut narrow) = (Functionals::new(vec!["x".into()]), points.clone());
-    narrow = narrow.rows(&[]);
-    for x in x {
-        alone.push_nodes(&[vec![x]], &[1.0]).unwrap();
-        narrow
-            .push_box(&[(x - 5e-7, x + 5e-7)], Aggregate::Mean)
-            .unwrap();
-    }
-    let told = |at: &Functionals| posterior.predict(at, Scale::Response).unwrap();
-    let (point, bag, thin) = (told(&points), told(&alone), told(&narrow));
-    let draws = posterior.sample_responses(&points, 4000, 1).unwrap();
-    for row in 0..5 {
-        let sd = point.sd()[row];
-        assert_eq!(point.mean()[row], bag.mean()[row]);
-        assert_eq!(point.quantile(0.9)[row], bag.quantile(0.9)[row]);
-        // A millionth of a lengthscale.
-        assert!((thin.mean()[row] - point.mean()[row]).abs() < 1e-4 * sd);
-        let mean = (0..4000).map(|d| draws[(row, d)]).sum::<f64>() / 4000.0;
-        // Four standard errors, and as many of the draws that the prediction rests on.
-        assert!(
-            (mean - point.mean()[row]).abs() < 0.13 * sd,
-            "{row}: {mean} {point:?}"
-        );
-    }
-}
 
 #[test]
 fn totals_meet_the_counts_and_rates_are_calibrated() {
