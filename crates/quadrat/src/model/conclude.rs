@@ -9,7 +9,9 @@ use super::certificate::Certificate;
 use crate::error::FitError;
 use crate::inference::{Evidence, IntegrateOptions, Interval, Optimum, integrate};
 use crate::parameter::Parameter;
-use crate::posterior::component::{Component, Node, share_out};
+use crate::posterior::component::{
+    Component, Node, leave_out_without_draws, poor_share, share_out,
+};
 use crate::posterior::correlation::correlations;
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -21,8 +23,6 @@ use crate::problem::observations::Observations;
 use crate::problem::settings::Setting;
 use crate::progress::Progress;
 
-/// Share of the posterior at which draws that few of them carry are told.
-const POOR: f64 = 0.05;
 /// Values of the hyperparameters that are conditioned at a time.
 const AT_ONCE: usize = 16;
 /// Up to this lost weight nothing is warned of: [`COVERED`] leaves out as much anyway.
@@ -260,24 +260,9 @@ pub(super) fn condition_covering(
             }
         }
     }
-    lost += leave_out_without_draws(&mut components, most - lost);
+    lost += leave_out_without_draws(&mut components, most - lost).unwrap_or(0.0);
     share_out(&mut components);
     Ok((components, lost))
-}
-
-/// Leaves out hyperparameters at which no draws were found, where others have some: up to a share
-/// of the weight, which is told.
-///
-/// A belief without draws holds the rows on average only. Behind a link it may be so wide within a
-/// row that one of next to no weight decides the variance of all together.
-fn leave_out_without_draws(components: &mut Vec<Component>, most: f64) -> f64 {
-    let without = components.iter().filter(|c| !c.has_draws());
-    let share: f64 = without.map(|c| c.weight).sum();
-    if share > most || !components.iter().any(Component::has_draws) {
-        return 0.0;
-    }
-    components.retain(Component::has_draws);
-    share
 }
 
 /// The heaviest nodes, which together hold [`COVERED`] of the weight; and what they hold.
@@ -294,19 +279,11 @@ pub(super) fn covering(nodes: &[Node]) -> (&[Node], f64) {
 
 /// What to say where few of the draws that meet the rows' sums carry the weight.
 pub(super) fn poor_draws(components: &[Component]) -> Option<String> {
-    let is_poor = |c: &&Component| {
-        c.conditioned
-            .lift
-            .as_ref()
-            .is_some_and(|lift| lift.is_poor())
-    };
-    let share: f64 = components.iter().filter(is_poor).map(|c| c.weight).sum();
-    (share > POOR).then(|| {
-        format!(
-            "the function varies so wildly within the rows that few of the draws that meet their sums carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, so that sums of whole rows are nearly right and intervals inside rows are rough; a longer lengthscale, an upper bound of the variance or `--check mcmc` helps",
-            100.0 * share
-        )
-    })
+    let share = poor_share(components)?;
+    Some(format!(
+        "the function varies so wildly within the rows that few of the draws that meet their sums carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, so that sums of whole rows are nearly right and intervals inside rows are rough; a longer lengthscale, an upper bound of the variance or `--check mcmc` helps",
+        100.0 * share
+    ))
 }
 
 pub(super) fn hypers(

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::inference::Conditioned;
+use crate::inference::pooled::Lift;
+
+/// Share of the posterior from which on it is told that few draws carry the weight.
+const POOR: f64 = 0.05;
 
 /// One value of the hyperparameters in their integration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +29,33 @@ impl Component {
     pub fn has_draws(&self) -> bool {
         self.conditioned.lift.is_some()
     }
+
+    /// Whether few of its draws carry the weight.
+    fn has_poor_draws(&self) -> bool {
+        self.conditioned.lift.as_deref().is_some_and(Lift::is_poor)
+    }
+}
+
+/// The share of the posterior at which few of the draws carry the weight, where it is to be told.
+pub(crate) fn poor_share(components: &[Component]) -> Option<f64> {
+    let poor = components.iter().filter(|c| c.has_poor_draws());
+    let share: f64 = poor.map(|c| c.weight).sum();
+    (share > POOR).then_some(share)
+}
+
+/// Leaves out hyperparameters at which no draws were found, and returns the share that they held;
+/// none, and nothing is done, where they hold more than `most`, or are all.
+///
+/// A belief without draws holds the rows on average only. Behind a link it may be so wide within a
+/// row that one of next to no weight decides the variance of all together.
+pub(crate) fn leave_out_without_draws(components: &mut Vec<Component>, most: f64) -> Option<f64> {
+    let without = components.iter().filter(|c| !c.has_draws());
+    let share: f64 = without.map(|c| c.weight).sum();
+    if share > most || !components.iter().any(Component::has_draws) {
+        return None;
+    }
+    components.retain(Component::has_draws);
+    Some(share)
 }
 
 /// Weights that sum to one.

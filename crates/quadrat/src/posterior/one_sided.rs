@@ -6,12 +6,12 @@
 
 use rayon::prelude::*;
 
-use super::component::{Component, share_out};
+use super::behind::without_site;
+use super::component::{Component, leave_out_without_draws, poor_share, share_out};
 use super::marginals::Marginals;
 use super::mixture::Posterior;
 use crate::error::FitError;
 use crate::inference::Conditioned;
-use crate::inference::pooled::Lift;
 use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
 use crate::link::Link;
@@ -24,8 +24,6 @@ const OFF: f64 = 0.1;
 const USELESS: f64 = 1.0;
 /// Latent values behind which a link leaves next to nothing, or next to all.
 const FAR_OUT: f64 = 40.0;
-/// Share of the posterior of the hyperparameters at which rough draws are told.
-const POOR: f64 = 0.05;
 /// Half the width of what is integrated over, in standard deviations of a cavity.
 const REACH: f64 = 8.0;
 /// Places of the trapezoidal rule: a tenth of a standard deviation apart, where the rule is right
@@ -45,15 +43,12 @@ impl Posterior {
             return Ok(None);
         }
         let off = self.most_off(&open)?;
-        let poor = match off > OFF {
-            true => self.draw_rows(off > USELESS),
-            false => None,
-        };
-        let Some(poor) = poor else {
+        let are_told = off > OFF && self.draw_rows(off > USELESS);
+        if !are_told {
             self.problem.draw_no_sums();
             return Ok(None);
-        };
-        Ok((poor > POOR).then(|| {
+        }
+        Ok(poor_share(&self.components).map(|poor| {
             format!(
                 "rows leave the function open to one side, as counts of 0 do, and few of the draws that meet them carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, and answers are rough; an upper bound of the variance or `--check mcmc` helps",
                 100.0 * poor
@@ -100,10 +95,9 @@ impl Posterior {
         (0..self.tables.len()).flat_map(of_table).collect()
     }
 
-    /// Draws at all hyperparameters but a few of little weight; returns the share of those at which
-    /// few of them carry the weight. None, and nothing is done, where there are no draws, or no
-    /// good ones where these are asked for.
-    fn draw_rows(&mut self, takes_poor: bool) -> Option<f64> {
+    /// Draws at all hyperparameters but a few of little weight; whether that could be done. Nothing
+    /// is done where there are no draws, or no good ones where these are asked for.
+    fn draw_rows(&mut self, takes_poor: bool) -> bool {
         let count = self.components.len();
         let lift = |component: &Component| {
             let draws = self.problem.draws(component.weight, count);
@@ -111,21 +105,19 @@ impl Posterior {
             lift.filter(|lift| takes_poor || !lift.is_poor())
         };
         let lifts: Vec<_> = self.components.par_iter().map(lift).collect();
-        let share = |is_meant: &dyn Fn(&Option<Lift>) -> bool| -> f64 {
-            let pairs = self.components.iter().zip(&lifts);
-            let meant = pairs.filter(|(_, lift)| is_meant(lift));
-            meant.map(|(component, _)| component.weight).sum()
-        };
-        if share(&Option::is_none) > self.problem.engine().most_lost() {
-            return None;
-        }
-        let poor = share(&|lift| lift.as_ref().is_some_and(Lift::is_poor));
         for (component, lift) in self.components.iter_mut().zip(lifts) {
             component.conditioned.lift = lift.map(Into::into);
         }
-        self.components.retain(Component::has_draws);
-        share_out(&mut self.components);
-        Some(poor)
+        let most = self.problem.engine().most_lost();
+        let are_found = leave_out_without_draws(&mut self.components, most).is_some();
+        match are_found {
+            true => share_out(&mut self.components),
+            false => self
+                .components
+                .iter_mut()
+                .for_each(|c| c.conditioned.lift = None),
+        }
+        are_found
     }
 
     /// By how many standard deviations normal beliefs miss the mean of one of some rows, at most:
@@ -162,20 +154,12 @@ impl Posterior {
     }
 }
 
-/// What is known of a row's latent value without its own site: with precision `tau` and
-/// `alpha = nu - tau m` of the site `nu f - tau f^2 / 2`,
-///
-/// $$ 1 / v_c = 1 / v - \tau, \qquad m_c = m - v_c \alpha. $$
-///
-/// None where the site is no normal density, or leaves nothing open.
+/// What is known of a row's latent value without its own site, of precision `tau` and slope
+/// `alpha`. None where the site is no normal density, or leaves nothing open.
 fn cavity(conditioned: &Conditioned, row: usize, belief: Belief) -> Option<Belief> {
-    let Belief { mean, variance } = belief;
     let precision = 1.0 / conditioned.noise.get(row)?;
-    let alpha = conditioned.alpha.get(row)?;
-    let variance = 1.0 / (1.0 / variance - precision);
-    let mean = mean - variance * alpha;
-    (variance > 0.0 && variance.is_finite() && mean.is_finite())
-        .then_some(Belief { mean, variance })
+    let alpha = *conditioned.alpha.get(row)?;
+    without_site(belief, 0.0, (alpha, -precision))
 }
 
 /// By how much the mean after the link under a normal belief is off from that of cavity times

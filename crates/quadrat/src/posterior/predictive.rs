@@ -2,6 +2,7 @@
 
 mod factor;
 mod moments;
+mod quantile;
 mod seen;
 
 pub(crate) use seen::Seen;

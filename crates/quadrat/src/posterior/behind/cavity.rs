@@ -42,7 +42,7 @@ impl Beliefs<'_> {
             }
         };
         let open = self.left_open.get(part.node).map_or(0.0, |open| open[i]);
-        taken(target, open, (first, second))
+        without_site(target, open, (first, second))
     }
 
     /// The normal belief that with the row has the mean and variance of the component; none where
@@ -84,15 +84,20 @@ impl Beliefs<'_> {
     }
 }
 
-/// A belief less a site of the slope and curvature of a row, of which only inducing points know.
+/// A belief less the site of a row, of slope `l'` and curvature `l''`.
 ///
-/// With `open` the variance that these leave open, the site acts on what is left of the variance,
+/// With `r` the variance that is open to inducing points (0 where there are none), the site acts on
+/// what is left of the variance,
 ///
 /// $$ s = v - r, \qquad v_{cavity} = \frac{1}{1/s + \ell''} + r, \qquad m_{cavity} = m -
 ///    \frac{\ell'}{1/s + \ell''} $$
 ///
 /// None where that is more than all that is known.
-fn taken(target: Belief, open: f64, (first, second): (f64, f64)) -> Option<Belief> {
+pub(in crate::posterior) fn without_site(
+    target: Belief,
+    open: f64,
+    (first, second): (f64, f64),
+) -> Option<Belief> {
     let seen = (target.variance - open).max(0.0);
     let left = 1.0 + seen * second;
     let mean = target.mean - seen * first / left;
@@ -121,12 +126,12 @@ mod tests {
                 variance: explained + open,
             };
             let slopes = (shift - precision * centre, -precision);
-            let cavity =
-                taken(target, open, slopes).map(|c| (c.mean - mean, c.variance - variance));
+            let cavity = without_site(target, open, slopes);
+            let cavity = cavity.map(|c| (c.mean - mean, c.variance - variance));
             // Some ulps.
             assert!(cavity.is_some_and(|(m, v)| m.abs() < 1e-13 && v.abs() < 1e-13));
         }
         let vague = Belief { mean, variance };
-        assert_eq!(taken(vague, 0.0, (0.0, -1.0)), None);
+        assert_eq!(without_site(vague, 0.0, (0.0, -1.0)), None);
     }
 }

@@ -21,6 +21,7 @@ mod totals;
 mod truncated_normal;
 mod values;
 
+pub(super) use cavity::without_site;
 pub use table::Behind;
 pub use totals::RowTotals;
 pub use values::RowValues;

@@ -1,16 +1,12 @@
 //! The distribution of a new observation, as a mixture.
 
 use super::factor::LogNormals;
-use super::{CLOSEST, Crossed, NODES, Normal, Predictive};
+use super::{Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::{Distribution, PanjerMixture};
-use crate::link::Link;
-use crate::special::root::crossing;
 use crate::special::scalar::normal_pdf;
 
 /// Densities beyond so many standard deviations are no numbers.
 const FAR: f64 = 38.0;
-/// Ends of a bracket of counts this many times apart are halved on a logarithmic scale.
-const FAR_APART: f64 = 100.0;
 
 impl Predictive {
     /// What a row predicts, ready to be asked.
@@ -36,9 +32,7 @@ impl Predictive {
         seen.total = points + seen.factors.total() + wide;
         seen
     }
-}
 
-impl Predictive {
     /// Density of observations `y = h(f)` without noise: `sum_f p(f) / |h'(f)|` over the latent
     /// values `f` at which `y` is observed.
     fn density_without_noise(&self, c: Normal, y: f64) -> f64 {
@@ -54,14 +48,14 @@ impl Predictive {
 
 /// A mixture of distributions of observations.
 pub(crate) struct Seen<'a> {
-    predictive: &'a Predictive,
-    points: Vec<(Distribution, f64)>,
+    pub(super) predictive: &'a Predictive,
+    pub(super) points: Vec<(Distribution, f64)>,
     /// The points once more, where their probabilities follow from each other.
     whole: Option<PanjerMixture>,
     /// Components whose observations are a factor of `e^f`.
-    factors: LogNormals,
+    pub(super) factors: LogNormals,
     /// Components of the latent mixture that are far wider than an observation is uncertain.
-    narrow: Vec<Normal>,
+    pub(super) narrow: Vec<Normal>,
     /// Those of many counts.
     crossed: Vec<Crossed>,
     /// Sum of all weights.
@@ -100,7 +94,7 @@ impl Seen<'_> {
     }
 
     /// Components without points.
-    fn wide(&self) -> impl Iterator<Item = &Normal> {
+    pub(super) fn wide(&self) -> impl Iterator<Item = &Normal> {
         let crossed = self.crossed.iter().flat_map(|all| &all.components);
         self.narrow.iter().chain(crossed)
     }
@@ -114,7 +108,7 @@ impl Seen<'_> {
 
     /// `P(Y <= y)`, of what is a factor by the logarithm of `y`, which may be a number where `y` is
     /// none.
-    fn share(&self, y: f64, log_y: f64) -> f64 {
+    pub(super) fn share(&self, y: f64, log_y: f64) -> f64 {
         let factors = self.factors.at_most(log_y);
         if y == f64::INFINITY {
             return 1.0 - (self.factors.total() - factors) / self.total;
@@ -152,132 +146,5 @@ impl Seen<'_> {
         let factors = factors.map(|log| log - total.ln());
         let logs: Vec<f64> = points.chain(factors).chain(wide).collect();
         crate::posterior::prediction::log_sum_exp(&logs)
-    }
-
-    /// The smallest value that at least a share `p` lies at or below.
-    pub fn quantile(&self, p: f64) -> f64 {
-        if self.predictive.is_factor() {
-            let (lo, hi) = self.log_bracket(p);
-            if lo.is_nan() {
-                return lo;
-            }
-            // Values may be tens of powers of ten apart.
-            return crossing((lo, hi), |_| 2e-10, |l| self.share(l.exp(), l) - p).exp();
-        }
-        let is_discrete = self.points.iter().any(|(at, _)| at.is_discrete())
-            || self
-                .wide()
-                .any(|c| self.predictive.at(c, c.mean).is_discrete());
-        let (lo, hi) = self.bracket(p);
-        if lo.is_nan() {
-            return lo;
-        }
-        if !is_discrete && self.predictive.likelihood.link() == Some(Link::Exp) {
-            // Beyond the noise on a logarithmic scale: values may be tens of powers of ten apart.
-            let unit = self.noise();
-            let [lo, hi] = [lo, hi].map(|y| (y / unit).asinh());
-            let value = |u: f64| self.cdf(unit * u.sinh()) - p;
-            return unit * crossing((lo, hi), |_| 1e-10, value).sinh();
-        }
-        if !is_discrete {
-            let width = |y: f64| 1e-10 * (2.0 * y.abs() + 1e-300);
-            return crossing((lo, hi), width, |y| self.cdf(y) - p);
-        }
-        let (mut lo, mut hi) = (lo.floor() - 1.0, hi.ceil());
-        for _ in 0..200 {
-            if hi - lo <= hi.abs().mul_add(CLOSEST, 1.0) {
-                break;
-            }
-            // Counts may be tens of powers of ten apart.
-            let middle = match hi > FAR_APART * lo.max(1.0) {
-                true => (lo.max(1.0) * hi).sqrt().floor(),
-                false => (0.5 * (lo + hi)).floor(),
-            };
-            if self.cdf(middle) >= p {
-                hi = middle;
-            } else {
-                lo = middle;
-            }
-        }
-        hi
-    }
-
-    /// The smallest sd of an observation at a latent value.
-    fn noise(&self) -> f64 {
-        let points = self.points.iter().map(|(at, _)| at.variance().sqrt());
-        let narrow = self.narrow.iter();
-        let narrow = narrow.map(|c| self.predictive.at(c, c.mean).variance().sqrt());
-        let least = points.chain(narrow).filter(|sd| *sd > 0.0);
-        let least = least.fold(f64::INFINITY, f64::min);
-        if least.is_finite() { least } else { 1.0 }
-    }
-
-    /// An interval that holds the logarithm of the quantile of a factor.
-    fn log_bracket(&self, p: f64) -> (f64, f64) {
-        let factors = self.factors.parts();
-        let points = self.points.iter().map(|(at, _)| (at.mean().ln(), 1.0));
-        let narrow = self.narrow.iter();
-        let narrow = narrow.map(|c| (self.predictive.at(c, c.mean).mean().ln(), c.sd));
-        let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (mean, sd) in factors.chain(points).chain(narrow) {
-            (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
-        }
-        if !(lo.is_finite() && hi.is_finite()) {
-            return (f64::NAN, f64::NAN);
-        }
-        self.widened((lo, hi), |l| self.share(l.exp(), l), p)
-    }
-
-    /// The same interval, wider until its ends have less and more than a share of `p` below them.
-    fn widened(
-        &self,
-        (mut lo, mut hi): (f64, f64),
-        share: impl Fn(f64) -> f64,
-        p: f64,
-    ) -> (f64, f64) {
-        let mut width = (hi - lo).max(1e-300);
-        for _ in 0..200 {
-            if share(lo) < p {
-                break;
-            }
-            lo -= width;
-            width *= 2.0;
-        }
-        let mut width = (hi - lo).max(1e-300);
-        for _ in 0..200 {
-            if share(hi) >= p {
-                break;
-            }
-            hi += width;
-            width *= 2.0;
-        }
-        (lo, hi)
-    }
-
-    /// An interval that holds the quantile.
-    fn bracket(&self, p: f64) -> (f64, f64) {
-        let spread = |at: &Distribution| (at.mean(), at.variance().sqrt());
-        let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-        let ends = self.wide().flat_map(|c| {
-            let end = |z: f64| self.predictive.at(c, c.mean + z * c.sd);
-            [end(-1.0), end(0.0), end(1.0)]
-        });
-        let ends: Vec<Distribution> = ends.collect();
-        for at in self.points.iter().map(|(at, _)| at).chain(&ends) {
-            let (mean, sd) = spread(at);
-            if mean.is_finite() && sd.is_finite() {
-                (lo, hi) = (lo.min(mean - sd), hi.max(mean + sd));
-            }
-        }
-        if self.predictive.likelihood.is_linear() {
-            // There may be neither mean nor variance.
-            for c in &self.narrow {
-                (lo, hi) = (lo.min(c.mean - c.sd), hi.max(c.mean + c.sd));
-            }
-        }
-        if lo > hi {
-            return (f64::NAN, f64::NAN);
-        }
-        self.widened((lo, hi), |y| self.cdf(y), p)
     }
 }
