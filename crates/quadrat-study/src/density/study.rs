@@ -26,27 +26,62 @@ pub struct Computed {
     pub model: Vec<u8>,
 }
 
+/// A density, estimated and answered.
+pub struct Answered<'a> {
+    /// The estimate.
+    pub estimated: Estimated<'a>,
+    /// Its table, as CSV.
+    pub csv: String,
+    /// The tables of answers.
+    pub predicted: Vec<Predicted>,
+    /// What was noticed in their files and in the answers.
+    pub noticed: Vec<String>,
+    /// The text of `fit.json`.
+    pub json: String,
+}
+
 /// Estimates the density of a study and answers its predictions, in memory.
 pub fn compute(study: &DensityStudy) -> Result<Computed> {
     let begun = Instant::now();
     let rows = read(study)?;
-    no_column_twice(&study.args, &rows).map_err(|p| keyed(study, p))?;
-    let (asked, noticed) = asked_of(study, &rows)?;
-    let estimated = estimated(study, &rows)?;
-    let answers = estimated.answers();
-    let csv = answers.csv().map_err(|p| keyed(study, p))?;
-    let predicted = predicted(study, &rows, answers, &asked)?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let found = answered(study, &rows, begun)?;
+    let answers = found.estimated.answers();
     let warnings: Vec<String> = answers.warnings().iter().map(|w| words(w)).collect();
-    let tables = predicted.tables.into_iter().map(|p| (p.name, p.csv));
+    let model = super::model::to_bytes(answers, named(study, &rows), &warnings);
+    let tables = found.predicted.into_iter().map(|p| (p.name, p.csv));
     Ok(Computed {
-        json: pretty(&fit_json(study, answers, seconds)?)?,
-        tables: [("density".to_owned(), csv)]
+        json: found.json,
+        tables: [("density".to_owned(), found.csv)]
             .into_iter()
             .chain(tables)
             .collect(),
-        model: super::model::to_bytes(answers, named(study, &rows), &warnings),
-        warnings: [warnings, noticed, predicted.warnings].concat(),
+        model,
+        warnings: [warnings, found.noticed].concat(),
+    })
+}
+
+/// The same of rows that were read, with what pages and terminals show; `begun` is the moment from
+/// which the seconds of `fit.json` count.
+pub fn answered<'a>(
+    study: &'a DensityStudy,
+    rows: &'a Arc<Rows>,
+    begun: Instant,
+) -> Result<Answered<'a>> {
+    no_column_twice(&study.args, rows).map_err(|p| keyed(study, p))?;
+    let (asked, mut noticed) = asked_of(study, rows)?;
+    let estimated = estimated(study, rows)?;
+    let answers = estimated.answers();
+    let csv = answers.csv().map_err(|p| keyed(study, p))?;
+    let (predicted, told) = predicted(study, rows, answers, &asked)?;
+    noticed.extend(told);
+    let seconds = begun.elapsed().as_secs_f64();
+    let json = pretty(&fit_json(study, answers, seconds)?)?;
+    Ok(Answered {
+        csv,
+        predicted,
+        noticed,
+        json,
+        estimated,
     })
 }
 
@@ -103,12 +138,6 @@ pub struct Predicted {
     pub csv: String,
 }
 
-/// All of them, and what was noticed.
-pub struct AllPredicted {
-    pub tables: Vec<Predicted>,
-    pub warnings: Vec<String>,
-}
-
 /// Estimates at hand.
 struct AtHand<'a>(Vec<(String, Of<'a>)>);
 
@@ -122,33 +151,30 @@ impl Densities for AtHand<'_> {
     }
 }
 
-/// Answers all that is asked.
-pub fn predicted(
+/// Answers all that is asked; also what was noticed.
+fn predicted(
     study: &DensityStudy,
     rows: &Rows,
     estimates: &dyn Answers,
     asked: &[Table],
-) -> Result<AllPredicted> {
+) -> Result<(Vec<Predicted>, Vec<String>)> {
     let at_hand = AtHand(estimates.parts());
-    let mut out = AllPredicted {
-        tables: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let (mut out, mut noticed) = (Vec::new(), Vec::new());
     for table in asked {
         let named = named(study, rows);
         let (places, wanted) = (&table.places, &table.wanted);
         let (parts, warnings) = asked::answers(&at_hand, named, places, &table.which, wanted)?;
         let of_table = |warning: String| format!("{}: {warning}", table.name);
-        out.warnings.extend(warnings.into_iter().map(of_table));
+        noticed.extend(warnings.into_iter().map(of_table));
         let parts: Vec<_> = parts.iter().map(|(p, a)| (p, a)).collect();
         let mut bytes = Vec::new();
         prediction_csv::write(&mut bytes, &parts)?;
-        out.tables.push(Predicted {
+        out.push(Predicted {
             name: table.name.clone(),
             csv: String::from_utf8(bytes)?,
         });
     }
-    Ok(out)
+    Ok((out, noticed))
 }
 
 /// Flags of the command as the keys of the section that they are here; what people wrote themselves

@@ -8,10 +8,10 @@ use std::time::Instant;
 use anyhow::Result;
 use quadrat_plot::{Cell, Report, TablePreview};
 use quadrat_study::density::Estimated;
-use quadrat_study::density::common::{no_column_twice, pretty};
+use quadrat_study::density::common::pretty;
 use quadrat_study::density::model::to_bytes;
 use quadrat_study::density::study::{
-    Predicted, asked_of, estimated, fit_json, keyed, named, predicted, read, words,
+    Predicted, answered, asked_of, estimated, fit_json, named, read, words,
 };
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
 use quadrat_study::study::DensityStudy;
@@ -46,32 +46,23 @@ pub fn go(
     let lock = Lock::early(folder)?;
     let begun = Instant::now();
     let rows = read(study)?;
-    no_column_twice(&study.args, &rows).map_err(|p| keyed(study, p))?;
-    let (asked, noticed) = asked_of(study, &rows)?;
-    let estimated = estimated(study, &rows)?;
-    let answers = estimated.answers();
-    let text = answers.csv().map_err(|p| keyed(study, p))?;
-    let predicted = predicted(study, &rows, answers, &asked)?;
-    let seconds = begun.elapsed().as_secs_f64();
-    let json = pretty(&fit_json(study, answers, seconds)?)?;
+    let found = answered(study, &rows, begun)?;
     let mut staged = Staged::of_run();
     staged.make(folder)?;
     let lock = lock.unwrap_or_else(|| Lock::late(folder));
     for (name, text) in example.map_or(&[][..], |example| example.files) {
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }
-    staged.bytes(&csv, text.as_bytes())?;
-    for predicted in &predicted.tables {
+    staged.bytes(&csv, found.csv.as_bytes())?;
+    for predicted in &found.predicted {
         let path = folder.join(format!("{}.csv", predicted.name));
         staged.bytes(&path, predicted.csv.as_bytes())?;
     }
-    staged.bytes(&fit, json.as_bytes())?;
+    staged.bytes(&fit, found.json.as_bytes())?;
     staged.seal(&fit);
-    let mut report = page_of(study, &estimated, example, &text);
-    report
-        .warnings
-        .extend(noticed.iter().chain(&predicted.warnings).cloned());
-    let previews = predicted.tables.iter();
+    let mut report = page_of(study, &found.estimated, example, &found.csv);
+    report.warnings.extend(found.noticed.iter().cloned());
+    let previews = found.predicted.iter();
     let of = |p: &Predicted| {
         preview(
             &p.name,
@@ -84,10 +75,10 @@ pub fn go(
     let written = staged.finish()?;
     drop(lock);
     if !saying.quiet {
-        let all = noticed.iter().chain(&predicted.warnings);
+        let all = found.noticed.iter();
         all.for_each(|warning| crate::terminal::warn(warning));
     }
-    told(study, &estimated, (saying, &json), &written)
+    told(study, &found.estimated, (saying, &found.json), &written)
 }
 
 /// Estimates the density of a study and saves its model.
