@@ -3,16 +3,16 @@
 use std::time::Instant;
 
 use super::Model;
+use super::averages::{Learned, OnlyStops};
 use super::bounds::warn_about_bounds;
-use super::conclude::{Spread, alone, hypers, spread};
+use super::conclude::{alone, hypers};
 use super::drawn_sums::{condition_drawn, told_of_beliefs};
+use super::integrate_sparse::{integrate_averages, integrate_streamed, parts};
 use crate::error::{FitError, InputError};
 use crate::inference::in_pool;
-use crate::inference::sparse::{
-    CurvatureOf, SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
-    learn_sparse,
-};
+use crate::inference::sparse::{CurvatureOf, SparseOptimum, learn_sparse};
 use crate::likelihood::Likelihood;
+use crate::parameter::Parameter;
 use crate::posterior::correlation::correlations;
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -21,7 +21,6 @@ use crate::posterior::{fine_noise, misfit};
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::scale::Scale;
-use crate::problem::settings::Inducing;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
 use crate::problem::sparse::{Sparse, SparseChoice, is_point};
 use crate::progress::{Keeper, Progress, Silent};
@@ -29,23 +28,17 @@ use crate::progress::{Keeper, Progress, Silent};
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
 const OVERDISPERSED: f64 = 3.0;
-/// Settings of the hyperparameters at most: fifty to four hundred are usual, and where
-/// beliefs converge badly the search for more finds the noise of their evidence.
-const SETTINGS: usize = 600;
-/// A setting may take this many times the passes that the search allowed for one belief: one that
-/// does not converge is integrated as if it had no probability.
-const PATIENT: usize = 5;
 /// Passes for one setting, on average, from which on beliefs converge so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
-/// Of the first easier problem: its rows, the points of each and its inducing points, at most.
-const ROWS: usize = 4000;
-/// How many times as many rows the next one has.
-const GROWTH: usize = 8;
-const POINTS: usize = 64;
-const FEWER: usize = 128;
-/// What it may cost of the whole.
-const WORTH: f64 = 0.2;
+
+/// What goes before a search over all points.
+struct Searched<'a> {
+    averaged: &'a Learned,
+    /// The hyperparameters as they were before averages told them.
+    free: Option<Vec<Parameter>>,
+    easier: &'a [Problem],
+}
 
 impl Model {
     /// [`Model::fit`] under [`super::Inference::Sparse`].
@@ -120,78 +113,53 @@ impl Model {
     ) -> Result<Posterior, FitError> {
         in_pool(options.threads.unwrap_or(0), || {
             let mut problem = problem;
-            if let Some(better) = self.better_start(&problem, choice) {
+            let silent = Silent;
+            let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
+            let averaged = self.learn_by_averages(&problem, options, progress);
+            if matches!(averaged, Learned::Nothing)
+                && let Some(better) = self.better_start(&problem, choice)
+            {
                 let named = problem.prior().named(&better);
                 problem.start_at(&named);
             }
-            let easier = self.easier(&problem, choice, options.dear);
-            self.learn_streamed(problem, &easier, options, warnings, started)
+            let free = averaged
+                .found()
+                .map(|known| problem.hold_at(&known.optimum.theta));
+            let easier = match averaged {
+                Learned::Stopped => Vec::new(),
+                _ => self.easier(&problem, choice, options.dear),
+            };
+            let searched = Searched {
+                averaged: &averaged,
+                free,
+                easier: &easier,
+            };
+            self.learn_streamed(problem, searched, options, warnings, started)
         })
-    }
-
-    /// Easier problems, where passes over all points are dear: batches of the rows that grow until
-    /// they are all of them, and fewer points of each row; the first batch through fewer inducing
-    /// points where there are many, then through all.
-    fn easier(&self, problem: &Problem, choice: &SparseChoice, dear: f64) -> Vec<Problem> {
-        let Some(sparse) = problem.sparse() else {
-            return Vec::new();
-        };
-        let all = sparse.flops();
-        if all < dear {
-            return Vec::new();
-        }
-        let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
-        let inducing = sparse.inducing();
-        let share = |size: usize| (size as f64 / rows as f64).min(1.0);
-        let is_worth =
-            |points: f64| points * (inducing.len() * inducing.len()) as f64 <= WORTH * all;
-        let batch = |size: usize| {
-            let thin = |table: &Observations| {
-                let table = table.rows(&table.evenly(share(size)))?;
-                let supports = table.supports.thinned(POINTS);
-                Ok(Observations { supports, ..table })
-            };
-            let tables = self.tables.iter().map(thin);
-            // Rows that are left may say too little: then more are looked at.
-            tables.collect::<Result<Vec<_>, InputError>>().ok()
-        };
-        let through = |tables: &[Observations], inducing: Inducing| {
-            let choice = SparseChoice {
-                inducing,
-                ..choice.clone()
-            };
-            let part = problem.on(tables, Some(&choice)).ok()?;
-            let flops = part.sparse().map(Sparse::flops)?;
-            (flops <= WORTH * all).then_some(part)
-        };
-        // At least: nodes of boxes and regions are not thinned.
-        let points = sparse.points_of_rows(POINTS);
-        let mut parts = Vec::new();
-        let mut size = ROWS;
-        while (size == ROWS || size < rows) && is_worth(share(size) * points as f64) {
-            if let Some(tables) = batch(size) {
-                if parts.is_empty() && inducing.len() > FEWER {
-                    parts.extend(through(&tables, Inducing::Number(FEWER)));
-                }
-                parts.extend(through(&tables, Inducing::At(Box::new(inducing.clone()))));
-            }
-            size *= GROWTH;
-        }
-        parts
     }
 
     fn learn_streamed(
         &self,
         mut problem: Problem,
-        easier: &[Problem],
+        Searched {
+            averaged,
+            free,
+            easier,
+        }: Searched<'_>,
         options: &FitOptions,
         mut warnings: Vec<String>,
         started: Instant,
     ) -> Result<Posterior, FitError> {
         let silent = Silent;
         let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-        let (streamed, sparse) = parts(&problem)?;
         let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+        let only_stops = keeper.map(OnlyStops);
+        let search_keeper = match averaged {
+            Learned::Stopped => only_stops.as_ref().map(|k| k as &dyn Keeper),
+            _ => keeper,
+        };
+        let averaged = averaged.found();
+        let (streamed, sparse) = parts(&problem)?;
         let easier = easier
             .iter()
             .filter_map(|easier| easier.engine().streamed());
@@ -201,7 +169,14 @@ impl Model {
             false => Vec::new(),
         };
         let sparse = &sparse.options;
-        let learned = learn_sparse(streamed, &easier, &moving, sparse, progress, keeper)?;
+        let found = learn_sparse(streamed, &easier, &moving, sparse, progress, search_keeper)?;
+        let learned = match averaged {
+            Some(known) => known.with_belief(found),
+            None => found,
+        };
+        if let Some(free) = free {
+            problem.release(free);
+        }
         let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
         if let Some((inducing, _)) = &learned.moved
             && let Some(sparse) = problem.sparse_mut()
@@ -229,7 +204,11 @@ impl Model {
             ));
         }
         if wanted && slow.is_none() {
-            let found = integrate_streamed(&problem, &learned, (progress, keeper), &mut warnings)?;
+            let told = &mut warnings;
+            let found = match averaged {
+                Some(known) => integrate_averages(&problem, known, (progress, keeper), told)?,
+                None => integrate_streamed(&problem, &learned, (progress, keeper), told)?,
+            };
             evaluations += found.passes;
             (integrated, seen) = (found.spread, found.seen);
         }
@@ -311,62 +290,6 @@ impl Model {
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }
-}
-
-/// What integration over the hyperparameters found.
-struct Integrated {
-    /// None where it was stopped.
-    spread: Option<Spread>,
-    /// Beliefs at its settings.
-    seen: Vec<VariationalPosterior>,
-    /// Passes over the rows.
-    passes: usize,
-}
-
-fn integrate_streamed(
-    problem: &Problem,
-    learned: &SparseOptimum,
-    (progress, keeper): (&dyn Progress, Option<&dyn Keeper>),
-    warnings: &mut Vec<String>,
-) -> Result<Integrated, FitError> {
-    let (streamed, sparse) = parts(problem)?;
-    let patient = SparseOptions {
-        steps: PATIENT * sparse.options.steps,
-        ..sparse.options
-    };
-    let evidence = SparseEvidence::new(streamed, patient)
-        .starting_at(Some(&learned.found))
-        .watched_by(keeper)
-        .keeping();
-    let lattice = (problem.engine().has_lattice(), SETTINGS);
-    let mut told = Vec::new();
-    let found = spread(&evidence, &learned.optimum, lattice, progress, &mut told);
-    let (passes, was_stopped) = (evidence.passes(), evidence.was_stopped());
-    // Nodes are missing, which says nothing of the posterior; after the last one a stop changes
-    // nothing.
-    let spread = if was_stopped {
-        warnings.push("hyperparameters were not integrated: the fit was stopped".to_owned());
-        None
-    } else {
-        warnings.append(&mut told);
-        Some(found?)
-    };
-    let mut seen = evidence.into_seen();
-    seen.retain(|found| {
-        let mut nodes = spread.iter().flat_map(|spread| &spread.nodes);
-        nodes.any(|node| node.theta == found.theta)
-    });
-    Ok(Integrated {
-        spread,
-        seen,
-        passes,
-    })
-}
-
-/// The rows as sparse inference sees them, and its settings.
-fn parts(problem: &Problem) -> Result<(&dyn SparseProblem, &Sparse), InputError> {
-    let streamed = problem.engine().streamed();
-    streamed.zip(problem.sparse()).ok_or(InputError::Empty)
 }
 
 /// Whether hyperparameters are integrated: where it is asked for, or takes little.

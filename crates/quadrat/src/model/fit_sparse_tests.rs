@@ -7,6 +7,7 @@ use super::*;
 use crate::kernel::Kernel;
 use crate::likelihood::Poisson;
 use crate::link::Link;
+use crate::problem::settings::Inducing;
 use crate::progress::Event;
 use crate::support::Functionals;
 
@@ -84,6 +85,7 @@ fn model() -> Model {
 fn fit(recorder: &Arc<Recorder>) -> Result<Posterior, FitError> {
     let options = FitOptions {
         dear: 0.0,
+        by_bound: true,
         ..FitOptions::default()
             .with_inducing(Inducing::Number(20))
             .with_hyperparameters(Hyperparameters::Map)

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
 //! | from what was said to a problem | `specify`, `cycles`, `sparse_starts`, `coarse_to_fine` |
-//! | the search for hyperparameters | `fit`, `fit_sparse`, `relearn` |
+//! | the search for hyperparameters | `fit`, `fit_sparse`, `averages`, `relearn` |
+//! | integration over them | `conclude`, `integrate_sparse` |
 //! | the posterior about what it found | `conclude`, `bounds`, `certificate` |
 //! | draws beside inducing points | `drawn_sums` |
 //! | constraints | `non_negative` |
@@ -12,6 +13,7 @@
 //!
 //! What a model becomes is in `problem`, what a fit gives in `posterior`.
 
+mod averages;
 mod bounds;
 mod certificate;
 mod coarse_to_fine;
@@ -24,6 +26,7 @@ mod drawn_sums;
 mod far_lines;
 mod fit;
 mod fit_sparse;
+mod integrate_sparse;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod non_negative;

@@ -29,7 +29,7 @@ use crate::problem::second::SecondSpec;
 use crate::problem::seconds::Seconds;
 use crate::problem::settings::Inducing;
 use crate::problem::sparse::{Sparse, SparseChoice};
-use crate::problem::specified::Specified;
+use crate::problem::specified::{Specified, Taken};
 use crate::sealed;
 use crate::support::Functionals;
 
@@ -275,7 +275,7 @@ impl Posterior {
             besides: Vec::new(),
             cycles: Vec::new(),
             is_centred: true,
-            are_sums: false,
+            taken: Taken::AsTheyAre,
         };
         let mut problem = Problem::new(model, sparse);
         problem

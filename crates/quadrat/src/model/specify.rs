@@ -15,7 +15,7 @@ use crate::problem::outputs;
 use crate::problem::second::SecondSpec;
 use crate::problem::seconds::Seconds;
 use crate::problem::settings::{Inference, Mean};
-use crate::problem::specified::Specified;
+use crate::problem::specified::{Specified, Taken};
 use crate::problem::varying::Varying;
 
 impl Model {
@@ -101,7 +101,7 @@ impl Model {
             besides,
             cycles,
             is_centred: true,
-            are_sums: false,
+            taken: Taken::AsTheyAre,
         })
     }
 

@@ -16,7 +16,7 @@ use super::pooled::{Pooled, is_pooled};
 use super::prior::Prior;
 use super::seconds::Seconds;
 use super::sparse::{Sparse, SparseChoice};
-use super::specified::Specified;
+use super::specified::{Specified, Taken};
 use super::tables::Tables;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;
@@ -54,11 +54,16 @@ impl Problem {
         let prior = Prior::new(model.kernel, model.mean, model.parameters);
         let rows = || NormalRows::new(tables, &model.own, &prior.mean.means(&supports));
         let of_tables = |own| Tables::new(&prior, tables, own, model.seconds);
+        let is_sum = |table: &Observations| match model.taken {
+            Taken::AsTheyAre => is_pooled(table),
+            Taken::Sums => true,
+            Taken::Averages => false,
+        };
         let mut order: Vec<usize> = (0..supports.len()).collect();
         let engine: Box<dyn Engine> = if let Some(sparse) = sparse {
             let reports = of_tables(model.own);
             Box::new(SparseEngine::new(prior, reports, sparse))
-        } else if model.are_sums || tables.iter().any(is_pooled) {
+        } else if tables.iter().any(is_sum) {
             let method = model.method.unwrap_or(Method::Laplace);
             let (kernel, parameters) = (&prior.kernel, &prior.parameters);
             let of_kernel = &prior.of_kernel;
@@ -206,7 +211,7 @@ impl Problem {
             besides: Vec::new(),
             cycles: Vec::new(),
             is_centred: true,
-            are_sums: false,
+            taken: Taken::AsTheyAre,
         }
     }
 
@@ -217,6 +222,10 @@ impl Problem {
 
     pub fn prior(&self) -> &Prior {
         self.engine.prior()
+    }
+
+    pub(super) fn prior_mut(&mut self) -> &mut Prior {
+        self.engine.prior_mut()
     }
 
     pub fn tables(&self) -> &Tables {
@@ -351,7 +360,7 @@ impl Problem {
 
     /// Lets searches begin at values of the hyperparameters, those of the same names.
     pub fn start_at(&mut self, known: &[(String, f64)]) {
-        let parameters = self.engine.prior_mut().parameters.iter_mut();
+        let parameters = self.prior_mut().parameters.iter_mut();
         for parameter in parameters.filter(|p| !p.fixed) {
             if let Some((_, value)) = known.iter().find(|(name, _)| *name == parameter.name) {
                 parameter.start = *value;

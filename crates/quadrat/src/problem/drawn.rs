@@ -10,6 +10,7 @@ use super::assembly::Problem;
 use super::observations::Observations;
 use super::outputs;
 use super::pooled::{FEWEST_DRAWS, Pooled, is_pooled};
+use super::specified::Taken;
 use crate::error::InputError;
 use crate::inference::pooled::{Draws, Lift, PooledOptions, draw_pooled};
 use crate::inference::sites::Method;
@@ -75,7 +76,7 @@ impl Problem {
         let restricted = outputs::restrict(self.kernel(), tables)?;
         let mut model = self.model_of(restricted, self.seconds().on(tables)?);
         model.method = Some(Method::Laplace);
-        model.are_sums = true;
+        model.taken = Taken::Sums;
         self.drawn = allows_draws(Self::new(model, None)).map(Box::new);
         Ok(self.drawn.is_some())
     }

@@ -11,9 +11,10 @@
 //! | the model in full, and as a problem | `specified`, `assembly` |
 //! | what a problem is made of | `prior`, `tables`, and an `engine` for each way of inference |
 //! | rows of a problem | `normal_rows`, `repeated`, `centred`, `row_products`, `kernel_products` |
-//! | sums after a link, and inducing points | `pooled`, `sparse`, `drawn` |
+//! | sums after a link, and inducing points | `pooled`, `sparse`, `drawn`, `averages` |
 
 pub(crate) mod assembly;
+mod averages;
 pub(crate) mod centred;
 pub(crate) mod checks;
 pub(crate) mod defaults;

@@ -187,6 +187,9 @@ pub struct FitOptions {
     /// Points times squared inducing points from which on an easier problem goes first; tests lower
     /// it.
     pub(crate) dear: f64,
+    /// Whether the bound of sparse inference alone tells the hyperparameters, even where dense
+    /// inference of averages can; tests say so.
+    pub(crate) by_bound: bool,
 }
 
 impl Default for FitOptions {
@@ -204,6 +207,7 @@ impl Default for FitOptions {
             progress: None,
             keeper: None,
             dear: DEAR,
+            by_bound: false,
         }
     }
 }

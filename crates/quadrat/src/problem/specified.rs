@@ -27,7 +27,17 @@ pub(crate) struct Specified {
     pub cycles: Vec<Vec<f64>>,
     /// Whether sites are sought for rows less the level of their values, where that is large.
     pub is_centred: bool,
-    /// Whether rows at points are treated as sums after a link, of one node each, so that draws can
-    /// meet them.
-    pub are_sums: bool,
+    /// What rows behind a link are taken for.
+    pub taken: Taken,
+}
+
+/// What rows behind a link are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// What they are.
+    AsTheyAre,
+    /// Sums after the link, rows at points too, of one node each, so that draws can meet them.
+    Sums,
+    /// The link of an average before it, sums too, to first order in the differences within a row.
+    Averages,
 }

@@ -1,0 +1,238 @@
+//! Hyperparameters of sparse inference, learned without inducing points where rows are few.
+//!
+//! The bound of sparse inference lies the farther below the evidence the faster the function
+//! varies, since inducing points are few. What maximises it therefore varies too slowly, and
+//! intervals are too narrow, whatever is integrated about that maximum. Where a few rows hold many
+//! points each, dense inference learns the hyperparameters instead: from some points of every row,
+//! whose average before the link stands for their sum after it ([`Problem::of_averages`]). Inducing
+//! points then find the belief about the function at these hyperparameters, from all points.
+
+use super::Model;
+use super::fit::learning;
+use crate::error::FitError;
+use crate::inference::sparse::{CurvatureOf, LogSum, SparseOptimum};
+use crate::inference::{Evidence, LearnOptions, Optimum, WarmStart, maximise};
+use crate::parameter::Parameter;
+use crate::problem::assembly::Problem;
+use crate::problem::observations::Observations;
+use crate::problem::settings::FitOptions;
+use crate::problem::sparse::{Sparse, is_point};
+use crate::progress::{Keeper, Progress};
+
+/// Most rows: their covariance is factorised at every evaluation.
+const ROWS: usize = 2000;
+/// Points of each row that its average is taken over. In simulated countries, whose rows have a
+/// hundred, 64 changed neither errors nor coverage.
+const POINTS: usize = 16;
+/// Operations of an evaluation: of every pair of points for its value and for each free
+/// hyperparameter, and of the factors, over the cube of the rows.
+const PAIR: f64 = 10.0;
+const FACTORS: f64 = 5.0;
+/// Passes over all points that an evaluation of the bound takes, of three times the points times
+/// squared inducing points each: dense evaluations must not cost more than that saves.
+const PASSES: f64 = 30.0;
+/// Operations that cost next to nothing: some tenth of a second.
+const LITTLE: f64 = 3e8;
+/// Operations of an evaluation from which on there is one start.
+const DEAR: f64 = 3e9;
+
+/// Hyperparameters that dense inference of averages learned.
+pub(super) struct Averaged {
+    /// The averages.
+    problem: Problem,
+    pub optimum: Optimum,
+}
+
+/// What came of it.
+pub(super) enum Learned {
+    /// Hyperparameters.
+    Averaged(Box<Averaged>),
+    /// Averages cannot tell them: the bound has to.
+    Nothing,
+    /// The keeper stopped the search.
+    Stopped,
+}
+
+impl Learned {
+    /// The hyperparameters, where averages told them.
+    pub fn found(&self) -> Option<&Averaged> {
+        match self {
+            Self::Averaged(found) => Some(found),
+            _ => None,
+        }
+    }
+}
+
+impl Model {
+    /// Learns the hyperparameters of a sparse problem from averages, where these are affordable and
+    /// say what the rows say.
+    pub(super) fn learn_by_averages(
+        &self,
+        problem: &Problem,
+        options: &FitOptions,
+        progress: &dyn Progress,
+    ) -> Learned {
+        let Some((averages, operations)) = self.averages(problem, options) else {
+            return Learned::Nothing;
+        };
+        let usual = learning(&averages, options, progress);
+        let suggested = averages.besides.iter().chain(&averages.cycles);
+        let also: Vec<Vec<f64>> = suggested.cloned().collect();
+        let learn = LearnOptions {
+            starts: if operations > DEAR { 1 } else { usual.starts },
+            also: &also,
+            ..usual
+        };
+        let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+        let search = || {
+            let evidence = averages.evidence()?;
+            maximise(&Watched { evidence, keeper }, &learn)
+        };
+        match search() {
+            Ok(optimum) => Learned::Averaged(Box::new(Averaged {
+                problem: averages,
+                optimum,
+            })),
+            Err(FitError::Stopped) => Learned::Stopped,
+            Err(_) => Learned::Nothing,
+        }
+    }
+
+    /// The averages, and the operations of one evaluation of their evidence.
+    fn averages(&self, problem: &Problem, options: &FitOptions) -> Option<(Problem, f64)> {
+        let sparse = problem.sparse()?;
+        let free = problem.parameters().iter().filter(|p| !p.fixed).count();
+        let is_usual = sparse.options.form == LogSum::Matched && !options.move_inducing;
+        let has_seconds = !problem.seconds().each().is_empty();
+        if options.by_bound || free == 0 || !is_usual || has_seconds {
+            return None;
+        }
+        let rows = problem.rows();
+        let points = self.points_of_averages(sparse, rows)?;
+        let pairs = 0.5 * (points * points) as f64;
+        let operations = PAIR * (free as f64 + 2.0) * pairs + FACTORS * (rows as f64).powi(3);
+        if operations > LITTLE.max(PASSES * sparse.flops()) {
+            return None;
+        }
+        let thin = |table: &Observations| Observations {
+            supports: table.supports.thinned(POINTS),
+            ..table.clone()
+        };
+        let tables: Vec<Observations> = self.tables.iter().map(thin).collect();
+        let averages = problem.of_averages(&tables).ok()?;
+        averages.engine().check_size().ok()?;
+        Some((averages, operations))
+    }
+
+    /// Points of the averages of so many rows; none where rows are too many, look at boxes or
+    /// regions, or at one point each, about which the bound says as much.
+    fn points_of_averages(&self, sparse: &Sparse, rows: usize) -> Option<usize> {
+        let are_points = |table: &Observations| {
+            let set = table.supports();
+            (0..set.atom_count()).all(|atom| is_point(set, atom))
+        };
+        let points = sparse.points_of_rows(POINTS);
+        let is_worth = rows <= ROWS && points > rows && self.tables.iter().all(are_points);
+        is_worth.then_some(points)
+    }
+}
+
+impl Averaged {
+    /// The evidence of the averages; evaluations end with [`FitError::Stopped`] after the keeper
+    /// stops.
+    pub fn evidence<'a>(
+        &'a self,
+        keeper: Option<&'a dyn Keeper>,
+    ) -> Result<Box<dyn Evidence + 'a>, FitError> {
+        let evidence = self.problem.evidence()?;
+        Ok(Box::new(Watched { evidence, keeper }))
+    }
+
+    /// These hyperparameters with the belief that was found at them.
+    pub fn with_belief(&self, found: SparseOptimum) -> SparseOptimum {
+        let own = &self.optimum;
+        let (stopped, bound) = (found.stopped, found.optimum.log_evidence);
+        let optimum = Optimum {
+            log_evidence: bound,
+            log_posterior: bound + own.log_posterior - own.log_evidence,
+            converged: own.converged && !stopped,
+            reason: match stopped {
+                true => found.optimum.reason,
+                false => own.reason.clone(),
+            },
+            ..own.clone()
+        };
+        SparseOptimum {
+            optimum,
+            curvature: CurvatureOf::Whole,
+            ..found
+        }
+    }
+}
+
+/// Evidence whose evaluations end soon after the keeper stops.
+struct Watched<'a> {
+    evidence: Box<dyn Evidence + 'a>,
+    keeper: Option<&'a dyn Keeper>,
+}
+
+impl Watched<'_> {
+    fn unless_stopped(&self) -> Result<(), FitError> {
+        match self.keeper.is_some_and(Keeper::is_stopped) {
+            true => Err(FitError::Stopped),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Evidence for Watched<'_> {
+    fn evaluate_along(
+        &self,
+        theta: &[f64],
+        warm_start: &mut WarmStart,
+    ) -> Result<(f64, Vec<f64>), FitError> {
+        self.unless_stopped()?;
+        self.evidence.evaluate_along(theta, warm_start)
+    }
+
+    fn value_along(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<f64, FitError> {
+        self.unless_stopped()?;
+        self.evidence.value_along(theta, warm_start)
+    }
+
+    fn is_dear(&self) -> bool {
+        self.evidence.is_dear()
+    }
+
+    fn rounding(&self) -> f64 {
+        self.evidence.rounding()
+    }
+
+    fn difference(&self) -> f64 {
+        self.evidence.difference()
+    }
+
+    fn parameters(&self) -> &[Parameter] {
+        self.evidence.parameters()
+    }
+}
+
+/// A keeper that stops a fit, and keeps nothing of what another fit would go on from.
+pub(super) struct OnlyStops<'a>(pub &'a dyn Keeper);
+
+impl Keeper for OnlyStops<'_> {
+    fn begun(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn keep(&self, _: &dyn Fn() -> Vec<u8>) {}
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "averages_tests.rs"]
+mod tests;
