@@ -6,8 +6,8 @@ Three ways in, one engine:
   :func:`bag`) with a likelihood, fit, predict;
 * study files: :func:`run` a file or a dict, with the numbers and messages of the program
   ``quadrat``;
-* jobs in one line: :func:`ungroup`, :class:`Density`, :func:`areal_interpolate`,
-  :func:`disaggregate`; :func:`fit_many` for a model of every group.
+* jobs in one line: :func:`ungroup`, :class:`Density`, :class:`Density2d`,
+  :func:`areal_interpolate`, :func:`disaggregate`; :func:`fit_many` for a model of every group.
 
 Examples
 --------
@@ -42,6 +42,7 @@ _PLACES = {
     + ["Positive", "StudentT", "Truncated"],
     "_many": ["ManyFits", "fit_many"],
     "_model": ["Model"],
+    "_plane": ["ConditionalDensity", "Density2d"],
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],
     "_study": ["StudyResult", "Table", "run"],

@@ -31,6 +31,7 @@ from ._likelihoods import (
 )
 from ._many import ManyFits as ManyFits, fit_many as fit_many
 from ._model import Model as Model
+from ._plane import ConditionalDensity as ConditionalDensity, Density2d as Density2d
 from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction
 from ._quadrat import __version__ as __version__, set_threads as set_threads

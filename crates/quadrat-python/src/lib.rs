@@ -12,7 +12,7 @@
 //! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
-//! | `ungroup`, `density` | the jobs that are one call |
+//! | `ungroup`, `density`, `plane` | the jobs that are one call |
 
 mod buffers;
 mod density;
@@ -20,6 +20,7 @@ mod errors;
 mod likelihood;
 mod model;
 mod observations;
+mod plane;
 mod posterior;
 mod prediction;
 mod program;
@@ -41,6 +42,8 @@ mod _quadrat {
     use crate::likelihood::Likelihood;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::plane::{GivenEstimate, PlaneEstimate, density_given, density2d};
     #[pymodule_export]
     use crate::posterior::Posterior;
     #[pymodule_export]
