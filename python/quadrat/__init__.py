@@ -7,7 +7,8 @@ Three ways in, one engine:
 * study files: :func:`run` a file or a dict, with the numbers and messages of the program
   ``quadrat``;
 * jobs in one line: :func:`ungroup`, :class:`Density`, :class:`Density2d`,
-  :func:`areal_interpolate`, :func:`disaggregate`; :func:`fit_many` for a model of every group.
+  :func:`areal_interpolate`, :func:`disaggregate`; :func:`fit_many` for a model of every group;
+  :class:`Campaign` for what to measure next.
 
 Examples
 --------
@@ -32,6 +33,7 @@ from ._quadrat import __version__, set_threads
 # package is quick.
 _PLACES = {
     "_areal": ["ArealFit", "areal_interpolate"],
+    "_campaign": ["Campaign"],
     "_density": ["Density"],
     "_disaggregate": ["Disaggregated", "disaggregate"],
     "_errors": ["DataError", "FitError", "FitWarning", "InternalError", "LoadError"]

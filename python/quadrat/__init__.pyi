@@ -1,4 +1,5 @@
 from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
+from ._campaign import Campaign as Campaign
 from ._density import Density as Density
 from ._disaggregate import Disaggregated as Disaggregated, disaggregate as disaggregate
 from ._errors import (

@@ -13,8 +13,10 @@
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
 //! | `ungroup`, `density`, `plane` | the jobs that are one call |
+//! | `campaign` | what to measure next, and what was measured |
 
 mod buffers;
+mod campaign;
 mod density;
 mod errors;
 mod likelihood;
@@ -36,6 +38,8 @@ use pyo3::prelude::*;
 mod _quadrat {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::campaign::{ask, campaign_bytes, load_noted, relearn, tell};
     #[pymodule_export]
     use crate::density::{DensityEstimate, density};
     #[pymodule_export]
