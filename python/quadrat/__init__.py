@@ -50,6 +50,7 @@ _PLACES = {
     "_study": ["StudyResult", "Table", "run"],
     "_supports": ["Support", "bag", "box", "cells", "grid", "point", "region"],
     "_ungroup": ["Ungrouped", "ungroup"],
+    "_violins": ["violins"],
 }
 _WHERE = {name: module for module, names in _PLACES.items() for name in names}
 

@@ -47,5 +47,6 @@ from ._supports import (
     region as region,
 )
 from ._ungroup import Ungrouped as Ungrouped, ungroup as ungroup
+from ._violins import violins as violins
 
 __all__: list[str]
