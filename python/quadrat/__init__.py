@@ -6,8 +6,9 @@ Three ways in, one engine:
   :func:`bag`) with a likelihood, fit, predict;
 * study files: :func:`run` a file or a dict, with the numbers and messages of the program
   ``quadrat``;
-* jobs in one line: :func:`ungroup`, :class:`Density`, :func:`areal_interpolate`,
-  :func:`disaggregate`; :func:`fit_many` for a model of every group.
+* jobs in one line: :func:`ungroup`, :class:`Density`, :class:`Density2d`,
+  :func:`areal_interpolate`, :func:`disaggregate`; :func:`fit_many` for a model of every group;
+  :class:`Campaign` for what to measure next.
 
 Examples
 --------
@@ -32,6 +33,7 @@ from ._quadrat import __version__, set_threads
 # package is quick.
 _PLACES = {
     "_areal": ["ArealFit", "areal_interpolate"],
+    "_campaign": ["Campaign"],
     "_density": ["Density"],
     "_disaggregate": ["Disaggregated", "disaggregate"],
     "_errors": ["DataError", "FitError", "FitWarning", "InternalError", "LoadError"]
@@ -42,11 +44,13 @@ _PLACES = {
     + ["Positive", "StudentT", "Truncated"],
     "_many": ["ManyFits", "fit_many"],
     "_model": ["Model"],
+    "_plane": ["ConditionalDensity", "Density2d"],
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],
     "_study": ["StudyResult", "Table", "run"],
     "_supports": ["Support", "bag", "box", "cells", "grid", "point", "region"],
     "_ungroup": ["Ungrouped", "ungroup"],
+    "_violins": ["violins"],
 }
 _WHERE = {name: module for module, names in _PLACES.items() for name in names}
 

@@ -1,4 +1,5 @@
 from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
+from ._campaign import Campaign as Campaign
 from ._density import Density as Density
 from ._disaggregate import Disaggregated as Disaggregated, disaggregate as disaggregate
 from ._errors import (
@@ -31,6 +32,7 @@ from ._likelihoods import (
 )
 from ._many import ManyFits as ManyFits, fit_many as fit_many
 from ._model import Model as Model
+from ._plane import ConditionalDensity as ConditionalDensity, Density2d as Density2d
 from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction
 from ._quadrat import __version__ as __version__, set_threads as set_threads
@@ -45,5 +47,6 @@ from ._supports import (
     region as region,
 )
 from ._ungroup import Ungrouped as Ungrouped, ungroup as ungroup
+from ._violins import violins as violins
 
 __all__: list[str]

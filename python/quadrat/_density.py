@@ -53,10 +53,10 @@ class Density:
     def __init__(self, x, *, bounds=(None, None), weights=None, range=None, cells=400, log=False,
                  level=0.95, draws=8000, seed=1, data=None):
         values = _arrays.column(x, "x", data)
-        settings = _settings(bounds, range, cells, log, level, draws, seed)
+        asked = settings(bounds, range, cells, bool(log), level, draws, seed)
         weights = _arrays.optional(weights, "weights", data, len(values))
         self._estimate({"values": values, "lower": None, "upper": None, "weights": weights,
-                        **settings})
+                        **asked})
 
     @classmethod
     def from_intervals(cls, lower, upper, *, bounds=(None, None), weights=None, range=None,
@@ -64,11 +64,11 @@ class Density:
         """From intervals that values lie in: rounded or censored ones; ends may be infinite."""
         made = cls.__new__(cls)
         lower = _arrays.column(lower, "lower", data)
-        settings = _settings(bounds, range, cells, log, level, draws, seed)
+        asked = settings(bounds, range, cells, bool(log), level, draws, seed)
         made._estimate({
             "values": None, "lower": lower,
             "upper": _arrays.column(upper, "upper", data, len(lower)),
-            "weights": _arrays.optional(weights, "weights", data, len(lower)), **settings})
+            "weights": _arrays.optional(weights, "weights", data, len(lower)), **asked})
         return made
 
     @classmethod
@@ -200,15 +200,17 @@ def _restored(data, level, rows):
     return made
 
 
-def _settings(bounds, range, cells, log, level, draws, seed):
-    return {"bounds": _pair(bounds, "bounds"),
-            "range": None if range is None else _pair(range, "range"),
-            "cells": _arrays.whole(cells, "cells"), "log": bool(log),
+def settings(bounds, range, cells, log, level, draws, seed):
+    """What all estimates are asked for, as the library takes it."""
+    return {"bounds": pair(bounds, "bounds"),
+            "range": None if range is None else pair(range, "range"),
+            "cells": _arrays.whole(cells, "cells"), "log": log,
             "level": _arrays.number(level, "level"),
             "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
 
 
-def _pair(ends, name):
+def pair(ends, name):
+    """Two ends, infinite where they are open."""
     try:
         lower, upper = ends
     except (TypeError, ValueError):

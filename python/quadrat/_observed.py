@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import _arrays, _quadrat
 from ._errors import DataError
 from ._likelihoods import Gaussian, Likelihood
@@ -48,6 +50,29 @@ class Observed:
     def made(self):
         """Support, likelihood and repetitions as the library takes them."""
         return self.placed.made(), _quadrat.Likelihood(self.likelihood, self.given), self.times
+
+
+def told(like, as_interval, placed, ends, cells):
+    """Rows like those of a table that were told later, as pictures need them."""
+    lower, upper = ends
+    given = {name: own for name, own in like.given.items() if name in ("link", "thresholds")}
+    if like.likelihood == "ordinal":
+        given["rank"] = lower
+    elif like.likelihood == "bernoulli":
+        given["value"] = lower
+    elif like.likelihood == "binomial":
+        given.update(successes=lower, trials=_or_ones(cells.get("trials"), len(lower)))
+    else:
+        given.update(lower=lower, upper=upper)
+        if "exposure" in like.given:
+            given["exposure"] = _or_ones(cells.get("exposure"), len(lower))
+    is_ends = as_interval or like.likelihood in ("censored", "truncated")
+    return Observed(placed, "interval" if is_ends else like.likelihood, given, None, like.output,
+                    False)
+
+
+def _or_ones(column, rows):
+    return np.ones(rows) if column is None else np.array(column, dtype=np.float64)
 
 
 def observed(support, likelihood, *, value=None, noise=None, aggregate=None, times=None,

@@ -213,15 +213,7 @@ class Posterior:
 
     def save(self, path):
         """Writes a model file, which `load` and the program ``quadrat predict`` read."""
-        folder = os.path.dirname(os.path.abspath(path))
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".quadrat-", delete=False) as file:
-            try:
-                file.write(self.to_bytes())
-                file.close()
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        write(path, self.to_bytes())
 
     def __reduce__(self):
         return restored, (self.to_bytes(), self._tables)
@@ -238,8 +230,25 @@ def restored(data, tables=()):
     return Posterior(_quadrat.Posterior.from_bytes(data), tables)
 
 
+def write(path, data):
+    """Writes a file whole or not at all."""
+    folder = os.path.dirname(os.path.abspath(path))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".quadrat-", delete=False) as file:
+        try:
+            file.write(data)
+            file.close()
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
 def load(path):
-    """Reads what :meth:`Posterior.save` or ``quadrat fit`` wrote.
+    """Reads what :meth:`Posterior.save`, :meth:`Campaign.save` or ``quadrat fit`` wrote.
+
+    Returns
+    -------
+    Posterior or Campaign
 
     Raises
     ------
@@ -247,7 +256,11 @@ def load(path):
         For a file that is none, is damaged, or is of another format.
     """
     with open(path, "rb") as file:
-        return restored(file.read())
+        posterior, note = _quadrat.load_noted(file.read())
+    if note is None:
+        return Posterior(posterior)
+    from ._campaign import noted
+    return noted(Posterior(posterior), note)
 
 
 def told(posterior, stacklevel, known=0):

@@ -163,6 +163,16 @@ def of_density(ax, values, lower, upper, weights):
                 label="values", clip_on=False)
 
 
+def of_plane(ax, x, y, x_upper, y_upper):
+    """What was seen of two columns: dots of values, outlines of boxes that are closed."""
+    if x_upper is None:
+        ax.plot(x, y, ".", color=_GREY, markersize=3, alpha=0.5, label="values")
+        return
+    for a, b, c, d in zip(x, x_upper, y, y_upper):
+        if np.all(np.isfinite([a, b, c, d])):
+            ax.plot([a, b, b, a, a], [c, c, d, d, c], color=_GREY, linewidth=0.7)
+
+
 def outlines(ax, table, names):
     """Where the rows of a table look, in a plane."""
     placed, style = table.placed, {"color": _GREY, "linewidth": 0.7}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 import os
 import tempfile
@@ -69,18 +70,32 @@ def _write_table(frame, path):
     if names is None:
         frame = _frames.module("pyarrow", "to read this data").table(frame)
         names = frame.column_names
-    columns = [_cells(frame[name]) for name in names]
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        writer.writerows(zip(*columns, strict=True))
+        _fill(file, {name: frame[name] for name in names})
     return path
 
 
-def _cells(column):
+def text(columns):
+    """A table as the text of a file."""
+    file = io.StringIO(newline="")
+    _fill(file, columns)
+    return file.getvalue()
+
+
+def _fill(file, columns):
+    writer = csv.writer(file)
+    writer.writerow(columns)
+    writer.writerows(zip(*map(_cells, columns.values()), strict=True))
+
+
+def values(column):
+    """The entries of a column as plain values."""
     column = column.to_pylist() if hasattr(column, "to_pylist") else column
-    column = column.tolist() if hasattr(column, "tolist") else column
-    for value in column:
+    return column.tolist() if hasattr(column, "tolist") else column
+
+
+def _cells(column):
+    for value in values(column):
         missing = value is None or value != value or type(value).__name__ == "NAType"
         yield "" if missing is True else _cell(value)
 

@@ -95,9 +95,61 @@ class Placed:
             return len(self.arguments[3]) - 1
         return len(self.arguments[1] if self.kind == "regions" else self.arguments[1][0])
 
+    def take(self, rows):
+        """Some of its rows."""
+        columns = {name: np.asarray(own)[rows] for name, own in self.columns.items()}
+        some = [_taken(own, rows) for own in self.arguments]
+        if self.kind == "bags":
+            dims, at, weight, offsets, aggregate = self.arguments
+            points = [np.arange(offsets[row], offsets[row + 1]) for row in rows]
+            own = np.concatenate(points)
+            some = [dims, _taken(at, own), weight[own],
+                    [0, *itertools.accumulate(map(len, points))], aggregate]
+        elif self.kind == "regions":
+            some[1] = [self.arguments[1][row] for row in rows]
+        return Placed(self.kind, (self.dims, *some[1:]), columns, self.crs)
+
+    def moved(self, columns):
+        """Points or boxes like these, of other columns."""
+        if self.kind == "points":
+            return Placed(self.kind, (self.dims, list(columns.values())), columns)
+        first = [columns[name if name in columns else f"{name}_lower"] for name in self.dims]
+        second = [columns.get(f"{name}_upper") for name in self.dims]
+        return Placed(self.kind, (self.dims, first, second, self.aggregate), columns)
+
+    def plain(self):
+        """What JSON can keep of it, but for arrays."""
+        return {"kind": self.kind, "arguments": list(self.arguments), "columns": self.columns}
+
+    @classmethod
+    def of_plain(cls, told):
+        """The same again, where arrays have become lists."""
+        dims, *rest = told["arguments"]
+        if told["kind"] == "bags":
+            rest[:2] = _arrayed(rest[0]), _arrayed(rest[1])
+        elif told["kind"] == "regions":
+            rest[1:3] = _arrayed(rest[1]), _arrayed(rest[2])
+        else:
+            rest[:2] = [_arrayed(own) if isinstance(own, list) else own for own in rest[:2]]
+        columns = {name: np.array(own) for name, own in told["columns"].items()}
+        return cls(told["kind"], (dims, *rest), columns)
+
     def made(self):
         """As the library takes it."""
         return getattr(_quadrat.Support, self.kind)(*self.arguments)
+
+
+def _taken(column, rows):
+    if isinstance(column, list):
+        return [_taken(own, rows) for own in column]
+    return np.ascontiguousarray(column[rows]) if isinstance(column, np.ndarray) else column
+
+
+def _arrayed(told):
+    """Lists of numbers within lists as arrays."""
+    if isinstance(told, list) and not any(isinstance(own, list) or own is None for own in told):
+        return np.array(told, dtype=np.float64)
+    return told if told is None else [_arrayed(own) for own in told]
 
 
 class _Point(Support):

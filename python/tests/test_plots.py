@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("matplotlib").use("Agg")
 
 from matplotlib import pyplot
+from matplotlib.collections import PolyCollection
 
 import quadrat as qd
 
@@ -162,6 +163,37 @@ def test_ungrouped_counts_stand_beside_their_bands():
     assert boxes(told.plot())[::4] == [(0, 20, 0, 4.5), (80, 20, 0, 0.65)]
     steps = line(told.plot(rows=False), "mean").get_ydata()
     np.testing.assert_allclose(steps[::2], told.mean / 5)
+
+
+def test_violins_are_densities_side_by_side():
+    random = np.random.default_rng(5)
+    rows = {"team": ["b"] * 60 + ["a"] * 40, "minutes": random.gamma(3.0, size=100)}
+    settings = {"bounds": (0, None), "draws": 1000}
+    ax = qd.violins(rows, "minutes", by="team", **settings)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["b", "a"]
+    assert ax.get_ylabel() == "minutes" and ax.get_xlabel() == "team"
+    first = qd.Density(rows["minutes"][:60], **settings)
+    second = qd.Density(rows["minutes"][60:], **settings)
+    scale = 0.45 / max(first.upper.max(), second.upper.max())
+    fills = [one for one in ax.collections if isinstance(one, PolyCollection)]
+    widest = [one.get_paths()[0].vertices[:, 0].max() for one in fills]
+    expected = [at + scale * side.max() for at, own in enumerate((first, second))
+                for side in (own.upper, own.density, own.lower)]
+    np.testing.assert_allclose(widest, expected)
+    middle = ax.containers[0].lines[0].get_data()
+    assert (middle[0][0], middle[1][0]) == (0, first.quantile(0.5).value)
+    flat = qd.violins({"one": first, "two": second}, horizontal=True)
+    assert [tick.get_text() for tick in flat.get_yticklabels()] == ["one", "two"]
+    assert len(qd.violins(rows, "minutes", **settings).containers) == 1
+    for said, message in (((rows,), "column is missing"),
+                          ((rows, "hours", "team"), "no column \"hours\""),
+                          ((rows, "minutes", "town"), "no column \"town\""),
+                          (({"one": first}, None, "team"), "by is for rows")):
+        with pytest.raises(qd.DataError, match=message):
+            qd.violins(*said)
+    few = {"team": ["b"] * 60 + ["a"], "minutes": random.gamma(3.0, size=61)}
+    with pytest.raises(qd.DataError, match="team 'a': "):
+        qd.violins(few, "minutes", by="team")
 
 
 def test_a_report_is_one_page(bands, tmp_path):

@@ -14,7 +14,7 @@ use quadrat_study::study::LEVEL;
 
 pub use density::Density;
 pub use looks::{Aggregation, Looks};
-pub use next::{Next, Price, Tell};
+pub use next::{Next, Tell};
 pub use score::{Score, TruthScale};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 pub use ungroup::Ungroup;

@@ -12,14 +12,17 @@
 //! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
-//! | `ungroup`, `density` | the jobs that are one call |
+//! | `ungroup`, `density`, `plane` | the jobs that are one call |
+//! | `campaign` | what to measure next, and what was measured |
 
 mod buffers;
+mod campaign;
 mod density;
 mod errors;
 mod likelihood;
 mod model;
 mod observations;
+mod plane;
 mod posterior;
 mod prediction;
 mod program;
@@ -36,11 +39,15 @@ mod _quadrat {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::campaign::{ask, campaign_bytes, load_noted, relearn, tell};
+    #[pymodule_export]
     use crate::density::{DensityEstimate, density};
     #[pymodule_export]
     use crate::likelihood::Likelihood;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::plane::{GivenEstimate, PlaneEstimate, density_given, density2d};
     #[pymodule_export]
     use crate::posterior::Posterior;
     #[pymodule_export]

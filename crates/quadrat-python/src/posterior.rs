@@ -47,8 +47,13 @@ impl Posterior {
         )))
     }
 
+    /// Another one that came of it.
+    pub fn followed_by(&self, fitted: Fitted) -> Self {
+        Self::new(fitted, self.was_stopped)
+    }
+
     /// Supports as this posterior takes them.
-    fn place(&self, at: &Support, output: Option<&str>) -> Outcome<Functionals> {
+    pub fn place(&self, at: &Support, output: Option<&str>) -> Outcome<Functionals> {
         self.check_inputs()?;
         let own = at.functionals.select(self.fitted.dims())?;
         Ok(match output {
@@ -183,7 +188,7 @@ impl Posterior {
         let more = more.map_err(|failure| failure.raise(py))?;
         let fitted = Arc::clone(&self.fitted);
         let fitted = work::run(py, move || Ok(fitted.condition(more)?))?;
-        Ok(Self::new(fitted, self.was_stopped))
+        Ok(self.followed_by(fitted))
     }
 }
 

@@ -72,6 +72,8 @@ pub mod keys;
 #[doc(hidden)]
 pub mod limits;
 #[doc(hidden)]
+pub mod measure;
+#[doc(hidden)]
 pub mod numbers;
 #[doc(hidden)]
 pub mod outcome;
@@ -110,5 +112,6 @@ pub mod words;
 #[doc(hidden)]
 pub use run::resolved;
 pub use run::{
-    Column, Fault, Found, Hooks, Refused, Source, Table, finer_than_rows, random_stream, run,
+    Column, Fault, Found, Hooks, Refused, Source, Table, finer_than_rows, random_stream, refused,
+    run,
 };

@@ -273,7 +273,9 @@ fn text(cell: Cell) -> String {
     }
 }
 
-fn refused(error: &anyhow::Error) -> Refused {
+/// What an error within says to those outside.
+#[must_use]
+pub fn refused(error: &anyhow::Error) -> Refused {
     if let Some(problems) = error.downcast_ref::<Problems>() {
         let faults = problems.0.iter().map(fault).collect();
         return Refused::Input(faults, problems.render(Paint::plain()));

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .._errors import DataError
 from .._likelihoods import Gaussian, NegativeBinomial, Poisson
 from .._supports import bag
+from . import _reading
 from ._regressors import Regressor, inputs
 
 _FAMILIES = ("gaussian", "poisson", "negative_binomial")
@@ -73,10 +74,9 @@ class AggregateRegressor(Regressor):
         if self.family not in _FAMILIES:
             raise DataError(f"family is {self.family!r}; it must be one of {', '.join(_FAMILIES)}")
         if groups is None:
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True,
-                                 ensure_min_samples=2)
+            X, y = _reading.to_fit_targets(self, X, y)
         else:
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            X = _reading.to_fit(self, X)
         groups = _labels(groups, len(X))
         target = _by_bag(y, groups)
         kinds = {"poisson": Poisson, "negative_binomial": NegativeBinomial}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from .._errors import DataError
 from .._likelihoods import Interval
+from . import _reading
 from ._regressors import Regressor
 
 
@@ -50,11 +51,10 @@ class CensoredRegressor(Regressor):
         """Fits the model to the intervals `y` of the rows of `X`."""
         ends = _ends(y)
         if ends is None:
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True,
-                                 ensure_min_samples=2)
+            X, y = _reading.to_fit_targets(self, X, y)
             ends = y, y
         else:
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            X = _reading.to_fit(self, X)
             check_consistent_length(X, ends[0])
         return self._fitted(X, Interval(*ends, self.noise))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._density import Density
+from . import _reading
 
 
 class DensityEstimator(DensityMixin, BaseEstimator):
@@ -32,15 +33,14 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         """Estimates the density of the one column of `X`."""
-        X = self._one(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
+        X = self._one(_reading.to_fit(self, X))
         self.density_ = Density(X, bounds=self.bounds, cells=self.cells, log=self.log,
                                 level=self.level, seed=self.seed)
         return self
 
     def score_samples(self, X):
         """Log densities of the rows of `X`."""
-        check_is_fitted(self)
-        X = self._one(validate_data(self, X, reset=False, dtype=np.float64))
+        X = self._one(_reading.to_predict(self, X))
         with np.errstate(divide="ignore"):
             return np.log(self.density_.evaluate(X))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from .._likelihoods import Ordinal
+from . import _reading
 from ._regressors import GaussianProcess
 
 
@@ -54,7 +54,7 @@ class OrdinalRegressor(ClassifierMixin, GaussianProcess):
 
     def fit(self, X, y):
         """Fits the model to the grades `y` of the rows of `X`."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        X, y = _reading.to_fit_targets(self, X, y, is_numeric=False)
         check_classification_targets(y)
         found = np.unique(y)
         self.grades_ = found if self.grades is None else np.asarray(self.grades)

@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._errors import DataError, FitWarning
 from .._likelihoods import Gaussian, NegativeBinomial, Poisson
 from .._model import Model
 from .._supports import bag, point
+from . import _reading
 
 
 def inputs(X):
@@ -39,8 +39,7 @@ class GaussianProcess(BaseEstimator):
         return self
 
     def _told(self, X, scale, groups=None, weight=None, aggregate=None):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = _reading.to_predict(self, X)
         at = point(inputs(X))
         if groups is not None:
             at = bag(inputs(X), key=groups, weight=weight, aggregate=aggregate)
@@ -119,7 +118,7 @@ class GPRegressor(Regressor):
 
     def fit(self, X, y):
         """Fits the model to values `y` at the rows of `X`."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        X, y = _reading.to_fit_targets(self, X, y)
         return self._fitted(X, Gaussian(y, self.noise))
 
 
@@ -147,6 +146,6 @@ class CountRegressor(Regressor):
 
     def fit(self, X, y, exposure=None):
         """Fits the model to counts `y`, which are proportional to `exposure`."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        X, y = _reading.to_fit_targets(self, X, y)
         kind = NegativeBinomial if self.overdispersed else Poisson
         return self._fitted(X, kind(y, exposure))

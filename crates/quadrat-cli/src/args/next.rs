@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use quadrat::acquire::Policy;
+use quadrat_study::measure::Price;
 
 use super::figure;
 use super::looks::{Edges, Looks, edges};
@@ -107,17 +108,6 @@ pub struct Tell {
     /// Number of threads; all cores when absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-}
-
-/// A kind of measurement at a price.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Price {
-    /// The kind.
-    pub kind: String,
-    /// What one costs.
-    pub cost: f64,
-    /// The width of an interval, or a noise variance.
-    pub amount: Option<f64>,
 }
 
 /// By which rule.

@@ -1,37 +1,27 @@
 //! `quadrat tell`: rows that were measured, added to a saved model.
 
-mod answers;
-mod record;
-
-use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quadrat::model::{FitOptions, Hyper, Hyperparameters, Observations};
+use quadrat::model::{FitOptions, Hyper, Hyperparameters};
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::engine::{self, Posterior, Running};
 use quadrat_study::functionals::functionals;
 use quadrat_study::geographic::Geographic;
+use quadrat_study::measure::{Record, by_kind, conditioned, read, table_of};
 use quadrat_study::numbers::{count, human};
 use quadrat_study::places::Places;
 use quadrat_study::table::Table;
 
-use self::answers::{Answered, likelihood, read};
-use self::record::Record;
 use super::looks::{self, Asked};
-use super::next::kinds::table_of;
 use super::predict::load;
 use super::{print, replacing, running};
 use crate::args::{Saying, Tell};
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
 use crate::terminal::warn;
-
-/// Rows of one kind: the table that they are like, whether they are intervals of its values, and
-/// which rows.
-type Own = BTreeMap<(usize, bool), (String, Vec<usize>)>;
 
 /// Runs the command.
 pub fn run(args: &Tell) -> Result<()> {
@@ -122,22 +112,20 @@ fn added(
     };
     let known = (geographic, engine::labels(&posterior)?);
     let (places, codes) = looks::places(&asked, posterior.dims(), known, &[])?;
-    let answered = read(&table, &places)?;
-    let (own, open) = kinds(args, &posterior, &table, &places, &answered)?;
-    if own.is_empty() {
-        let problem = Problem::new("no row has an answer").at(table.whole());
-        let remedy = "fill in `value`, or `lower` and `upper`, of what was measured";
-        return Err(Problems::from(problem.remedy(remedy)).into());
-    }
+    let labels = &places.labels;
+    let answered = read(&table, |name| {
+        let found = labels.iter().find(|l| l.header == name);
+        found.map(|l| l.cells.as_slice())
+    })?;
+    let kinds = kinds(args, &table, &places)?;
+    let (own, open) = by_kind(&table, &answered, &kinds, |kind| table_of(&posterior, kind))?;
     let told: usize = own.values().map(|(_, rows)| rows.len()).sum();
     let by_kind: Vec<String> = own
         .values()
         .map(|(kind, rows)| format!("{} {kind}", rows.len()))
         .collect();
-    let mut record = Record::of(&posterior);
-    record.add(&table, &in_order(&own))?;
-    let mut posterior = conditioned(posterior, &places, &answered, own)?;
-    record.keep(&mut posterior)?;
+    let at = functionals(&places, 0..places.len())?;
+    let mut posterior = conditioned(&posterior, &at, (&table, &answered), &own)?;
     engine::keep_labels(&mut posterior, &codes)?;
     if open > 0 && !args.quiet {
         warn(&format!(
@@ -151,16 +139,6 @@ fn added(
         format!("the model has {}", count(all, "row")),
     ];
     Ok((posterior, said.into()))
-}
-
-/// Rows that are told with their kinds, in the order of the table.
-fn in_order(own: &Own) -> Vec<(usize, String)> {
-    let each = own.values();
-    let mut all: Vec<(usize, String)> = each
-        .flat_map(|(kind, rows)| rows.iter().map(|row| (*row, kind.clone())))
-        .collect();
-    all.sort_unstable();
-    all
 }
 
 /// The model with hyperparameters learned from all of its rows.
@@ -189,79 +167,20 @@ fn learned(before: &[Hyper], after: &[Hyper]) -> Vec<String> {
     said
 }
 
-/// The rows with an answer by their kinds, and how many have none.
-fn kinds(
-    args: &Tell,
-    posterior: &Posterior,
-    table: &Table,
-    places: &Places,
-    answered: &Answered<'_>,
-) -> Result<(Own, usize), Problems> {
-    let named = places.labels.iter().find(|l| l.header == "kind");
-    let (mut own, mut open) = (Own::new(), 0);
-    let mut problems = Problems::default();
-    let mut known: BTreeMap<String, Option<(usize, bool)>> = BTreeMap::new();
-    for row in 0..places.len() {
-        if !answered.is_told(row) {
-            open += 1;
-            continue;
-        }
-        let kind = match (&args.kind, named) {
-            (Some(kind), _) => kind.clone(),
-            (None, Some(named)) => named.cells[row].trim().to_owned(),
-            (None, None) => {
-                return Err(Problem::new("there is no column `kind`")
-                    .at(table.whole())
-                    .remedy("say of which kind all rows are with `--kind`, such as `--kind point`")
-                    .into());
-            }
-        };
-        let of = *known.entry(kind.clone()).or_insert_with(|| {
-            let found = table_of(posterior, &kind);
-            found
-                .map_err(|mut problem| {
-                    problem.message = format!("{}: {}", table.row_address(row), problem.message);
-                    problems.push(problem);
-                })
-                .ok()
-        });
-        if let Some(of) = of {
-            own.entry(of)
-                .or_insert_with(|| (kind, Vec::new()))
-                .1
-                .push(row);
-        }
+/// The kind of every row: that of all, or of the column `kind`.
+fn kinds(args: &Tell, table: &Table, places: &Places) -> Result<Vec<String>, Problems> {
+    if let Some(kind) = &args.kind {
+        return Ok(vec![kind.clone(); places.len()]);
     }
-    problems.or((own, open))
-}
-
-/// The posterior with the rows, kind by kind.
-fn conditioned(
-    mut posterior: Posterior,
-    places: &Places,
-    answered: &Answered<'_>,
-    own: Own,
-) -> Result<Posterior> {
-    let mut names = engine::table_names(&posterior);
-    for ((table, as_interval), (kind, rows)) in own {
-        let like = &posterior.observations()[table];
-        let output = like.output().map(str::to_owned);
-        let reported = likelihood(&posterior, (table, as_interval), answered, &rows)
-            .with_context(|| format!("the rows of the kind `{kind}`"))?;
-        let at = functionals(places, 0..places.len())?.rows(&rows);
-        let mut more = Observations::new(at, reported)?;
-        if let Some(output) = output {
-            more = more.of_output(output);
-        }
-        let before = posterior.observations().len();
-        posterior = posterior
-            .condition(more)
-            .with_context(|| format!("the rows of the kind `{kind}` cannot be added"))?;
-        // No table where every row follows from others.
-        if posterior.observations().len() > before {
-            names.push(names[table].clone());
-        }
+    match places.labels.iter().find(|l| l.header == "kind") {
+        Some(named) => Ok(named
+            .cells
+            .iter()
+            .map(|cell| cell.trim().to_owned())
+            .collect()),
+        None => Err(Problem::new("there is no column `kind`")
+            .at(table.whole())
+            .remedy("say of which kind all rows are with `--kind`, such as `--kind point`")
+            .into()),
     }
-    engine::name_tables(&mut posterior, &names)?;
-    Ok(posterior)
 }

@@ -2,7 +2,6 @@
 
 mod candidates;
 mod figure;
-pub mod kinds;
 mod said;
 
 use std::io::IsTerminal;
@@ -16,6 +15,7 @@ use quadrat_study::diagnostic::{Paint, Problem, Problems};
 use quadrat_study::engine::{self, Posterior};
 use quadrat_study::functionals::functionals;
 use quadrat_study::geographic::Geographic;
+use quadrat_study::measure::{Tables, offers};
 use quadrat_study::numbers::{count, human};
 use quadrat_study::outcome::Outcome;
 use quadrat_study::places::Places;
@@ -41,7 +41,7 @@ pub fn run(args: &Next) -> Result<()> {
     spare(args, &outputs)?;
     writable(&outputs)?;
     let (posterior, places) = believed(args, &outputs)?;
-    let offers = kinds::offers(&posterior, &args.cost)?;
+    let offers = offers(&posterior, &args.cost)?;
     if args.plot.is_some() {
         figure::drawable(&places, &posterior)?;
     }
@@ -123,7 +123,7 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     let (posterior, listed, geographic) = if is_study {
         let resolved = resolved(study::open(&args.study, &args.study)?)?;
         spare_inputs(&resolved, &args.study, outputs)?;
-        kinds::Tables::read(&resolved).check(&args.cost)?;
+        Tables::read(&resolved).check(&args.cost)?;
         let geographic = resolved.geographic.clone();
         let columns = &resolved.study.latent.columns;
         let known = (geographic.clone(), resolved.codes.clone());
@@ -134,7 +134,7 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
         (outcome.posterior, listed, geographic)
     } else {
         let (posterior, geographic) = load(&args.study)?;
-        kinds::Tables::of(&posterior).check(&args.cost)?;
+        Tables::of(&posterior).check(&args.cost)?;
         let known = (geographic.clone(), engine::labels(&posterior)?);
         let listed = candidates::listed(args, posterior.dims(), known)?;
         (posterior, listed, geographic)

@@ -1,16 +1,15 @@
 //! What rows that were measured say.
 
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::Posterior;
+use crate::numbers::LARGEST;
+use crate::table::Table;
 use anyhow::Result;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
     LogNormal, NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
 };
 use quadrat::model::Scale;
-use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::engine::Posterior;
-use quadrat_study::numbers::LARGEST;
-use quadrat_study::places::Places;
-use quadrat_study::table::Table;
 
 /// Both ends of what each cell of a column says; nothing where it is empty.
 type Column = Vec<Option<(f64, f64)>>;
@@ -27,14 +26,20 @@ const COLUMNS: [&str; 7] = [
 ];
 
 /// Reads the answers of all rows.
-pub fn read<'a>(table: &'a Table, places: &Places) -> Result<Answered<'a>, Problems> {
+///
+/// # Arguments
+/// * `cells` - the cells of a column of that name, where there is one
+pub fn read<'t, 'c>(
+    table: &'t Table,
+    cells: impl Fn(&str) -> Option<&'c [String]>,
+) -> Result<Answered<'t>, Problems> {
     let mut problems = Problems::default();
     let mut columns = Vec::new();
     for name in COLUMNS {
-        let Some(labels) = places.labels.iter().find(|l| l.header == name) else {
+        let Some(own) = cells(name) else {
             continue;
         };
-        let cells = labels.cells.iter().enumerate().map(|(row, cell)| {
+        let cells = own.iter().enumerate().map(|(row, cell)| {
             number(cell).unwrap_or_else(|| {
                 let message = format!("{}: `{name}` is `{}`", table.row_address(row), cell.trim());
                 let remedy = "write a number, `<` or `>` and a number, or leave it empty";
@@ -117,7 +122,7 @@ impl Answered<'_> {
     }
 
     /// Both ends of what lies between `lower` and `upper`, or of `value`.
-    fn ends(&self, rows: &[usize]) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub fn ends(&self, rows: &[usize]) -> Result<(Vec<f64>, Vec<f64>)> {
         let one = |&row: &usize| {
             if let Some(ends) = self.cell("value", row) {
                 return Ok(ends);

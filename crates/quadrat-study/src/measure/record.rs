@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use crate::diagnostic::Problems;
+use crate::engine::Posterior;
+use crate::table::Table;
 use anyhow::Result;
-use quadrat_study::diagnostic::Problems;
-use quadrat_study::engine::Posterior;
-use quadrat_study::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// The name of the note.

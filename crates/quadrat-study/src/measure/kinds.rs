@@ -1,14 +1,12 @@
 //! Which table of the study a kind of measurement is like.
 
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::{Posterior, table_names};
+use crate::resolve::{Resolved, names};
+use crate::suggest;
 use quadrat::acquire::Offer;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::{Observations, Scale};
-use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::engine::{Posterior, table_names};
-use quadrat_study::resolve::{Resolved, names};
-use quadrat_study::suggest;
-
-use crate::args::Price;
 
 /// Other words for likelihoods.
 const ALIASES: [(&str, &str); 3] = [
@@ -18,6 +16,17 @@ const ALIASES: [(&str, &str); 3] = [
 ];
 /// The kind that asks for an interval of a value.
 const INTERVAL: &str = "interval";
+
+/// A kind of measurement at a price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    /// The kind.
+    pub kind: String,
+    /// What one costs.
+    pub cost: f64,
+    /// The width of an interval, or a noise variance.
+    pub amount: Option<f64>,
+}
 
 /// The tables of a study, as far as kinds are told apart by them.
 pub struct Tables<'a> {

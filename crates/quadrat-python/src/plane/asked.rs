@@ -1,0 +1,123 @@
+//! What is asked of densities of two columns.
+
+use pyo3::prelude::*;
+use quadrat::density::{Conditional, ConditionalEstimate, Density2d, Estimate2d};
+use quadrat::support::{Polygon, Ring};
+
+use crate::buffers::Numbers;
+use crate::errors::{Failure, Outcome};
+
+/// Ends of the two columns, open ones infinite.
+type Pair = [(f64, f64); 2];
+
+/// What is asked of a density of two columns: values, or boxes of rows.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Asked2d {
+    x: Numbers,
+    y: Numbers,
+    x_upper: Option<Numbers>,
+    y_upper: Option<Numbers>,
+    weights: Option<Numbers>,
+    inside: Option<Vec<Vec<Vec<Ring>>>>,
+    bounds: Option<Pair>,
+    range: [Option<(f64, f64)>; 2],
+    cells: (usize, usize),
+    log: (bool, bool),
+    level: f64,
+    draws: usize,
+    seed: u64,
+}
+
+/// What is asked of densities given another column.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct AskedGiven {
+    given: Numbers,
+    values: Numbers,
+    weights: Option<Numbers>,
+    bounds: (f64, f64),
+    range: Option<(f64, f64)>,
+    given_range: Option<(f64, f64)>,
+    cells: Option<(usize, usize)>,
+    log: (bool, bool),
+    level: f64,
+    draws: usize,
+    seed: u64,
+}
+
+impl Asked2d {
+    /// The answer.
+    pub fn found(&self) -> Outcome<Estimate2d> {
+        let polygons = self.polygons()?;
+        let (x, y) = (&self.x.0, &self.y.0);
+        let weights = self.weights.as_ref().map(|Numbers(weights)| weights);
+        let mut asked = match (&self.x_upper, &self.y_upper, weights) {
+            (None, None, None) => Density2d::new(x, y),
+            (None, None, Some(weights)) => Density2d::new(x, y).weights(weights),
+            (Some(x_upper), Some(y_upper), Some(count)) => {
+                Density2d::from_bins([x, &x_upper.0], [y, &y_upper.0], count)
+            }
+            _ => {
+                return Err(Failure::Data(
+                    "give both ends of x and y, and a count".to_owned(),
+                ));
+            }
+        };
+        if let Some(polygons) = &polygons {
+            asked = asked.inside(polygons);
+        }
+        if let Some([x, y]) = self.bounds {
+            asked = asked.bounds(x, y);
+        }
+        let [x, y] = self.range;
+        let asked = asked
+            .range(x, y)
+            .cells(self.cells.0, self.cells.1)
+            .log(self.log.0, self.log.1)
+            .level(self.level)
+            .draws(self.draws)
+            .seed(self.seed);
+        asked
+            .estimate()
+            .map_err(|error| Failure::Data(error.to_string()))
+    }
+
+    fn polygons(&self) -> Outcome<Option<Vec<Polygon>>> {
+        let Some(all) = &self.inside else {
+            return Ok(None);
+        };
+        let made = all.iter().enumerate().map(|(row, parts)| {
+            Polygon::new(parts.clone())
+                .map_err(|error| Failure::Data(format!("inside: region {row}: {error}")))
+        });
+        made.collect::<Outcome<Vec<Polygon>>>().map(Some)
+    }
+}
+
+impl AskedGiven {
+    /// The answer.
+    pub fn found(&self) -> Outcome<ConditionalEstimate> {
+        let mut asked = Conditional::new(&self.given.0, &self.values.0)
+            .bounds(self.bounds.0, self.bounds.1)
+            .log(self.log.0, self.log.1)
+            .level(self.level)
+            .draws(self.draws)
+            .seed(self.seed);
+        if let Some(weights) = &self.weights {
+            asked = asked.weights(&weights.0);
+        }
+        if let Some((lower, upper)) = self.range {
+            asked = asked.range(lower, upper);
+        }
+        if let Some((lower, upper)) = self.given_range {
+            asked = asked.given_range(lower, upper);
+        }
+        if let Some((given, values)) = self.cells {
+            asked = asked.cells(given, values);
+        }
+        asked
+            .estimate()
+            .map_err(|error| Failure::Data(error.to_string()))
+    }
+}

@@ -1,0 +1,111 @@
+//! Rows that were measured, added to a posterior.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use quadrat::model::Observations;
+use quadrat::support::Functionals;
+
+use super::answers::{Answered, likelihood};
+use super::record::Record;
+use crate::diagnostic::{Problem, Problems};
+use crate::engine::{self, Posterior};
+use crate::table::Table;
+
+/// Rows of one kind: the table that they are like, whether they are intervals of its values, and
+/// which rows.
+pub type Own = BTreeMap<(usize, bool), (String, Vec<usize>)>;
+
+/// The rows with an answer by their kinds, and how many have none.
+///
+/// # Arguments
+/// * `kinds` - of every row
+/// * `of` - the table of a kind, and whether rows are intervals of its values
+///
+/// # Errors
+/// Kinds that are none, and a table without any answer.
+pub fn by_kind(
+    table: &Table,
+    answered: &Answered<'_>,
+    kinds: &[String],
+    of: impl Fn(&str) -> Result<(usize, bool), Problem>,
+) -> Result<(Own, usize), Problems> {
+    let (mut own, mut open) = (Own::new(), 0);
+    let mut problems = Problems::default();
+    let mut known: BTreeMap<&str, Option<(usize, bool)>> = BTreeMap::new();
+    for (row, kind) in kinds.iter().enumerate() {
+        if !answered.is_told(row) {
+            open += 1;
+            continue;
+        }
+        let found = *known.entry(kind).or_insert_with(|| {
+            let found = of(kind).map_err(|mut problem| {
+                problem.message = format!("{}: {}", table.row_address(row), problem.message);
+                problems.push(problem);
+            });
+            found.ok()
+        });
+        if let Some(found) = found {
+            let (_, rows) = own
+                .entry(found)
+                .or_insert_with(|| (kind.clone(), Vec::new()));
+            rows.push(row);
+        }
+    }
+    if own.is_empty() && problems.0.is_empty() {
+        problems.push(
+            Problem::new("no row has an answer")
+                .at(table.whole())
+                .remedy("fill in `value`, or `lower` and `upper`, of what was measured"),
+        );
+    }
+    problems.or((own, open))
+}
+
+/// A posterior with rows that were measured, kind by kind, which it keeps as they were written.
+///
+/// # Arguments
+/// * `at` - where each row of the table looks
+pub fn conditioned(
+    posterior: &Posterior,
+    at: &Functionals,
+    (table, answered): (&Table, &Answered<'_>),
+    own: &Own,
+) -> Result<Posterior> {
+    let mut record = Record::of(posterior);
+    record.add(table, &in_order(own))?;
+    let mut names = engine::table_names(posterior);
+    let mut grown: Option<Posterior> = None;
+    for ((like, as_interval), (kind, rows)) in own {
+        let before = grown.as_ref().unwrap_or(posterior);
+        let output = before.observations()[*like].output().map(str::to_owned);
+        let reported = likelihood(before, (*like, *as_interval), answered, rows)
+            .with_context(|| format!("the rows of the kind `{kind}`"))?;
+        let mut more = Observations::new(at.rows(rows), reported)?;
+        if let Some(output) = output {
+            more = more.of_output(output);
+        }
+        let after = before
+            .condition(more)
+            .with_context(|| format!("the rows of the kind `{kind}` cannot be added"))?;
+        // No table where every row follows from others.
+        if after.observations().len() > before.observations().len() {
+            names.push(names[*like].clone());
+        }
+        grown = Some(after);
+    }
+    let mut grown = grown.context("no row has an answer")?;
+    engine::name_tables(&mut grown, &names)?;
+    record.keep(&mut grown)?;
+    Ok(grown)
+}
+
+/// Rows that are told with their kinds, in the order of the table.
+fn in_order(own: &Own) -> Vec<(usize, String)> {
+    let each = own.values();
+    let mut all: Vec<(usize, String)> = each
+        .flat_map(|(kind, rows)| rows.iter().map(|row| (*row, kind.clone())))
+        .collect();
+    all.sort_unstable();
+    all
+}

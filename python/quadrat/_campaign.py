@@ -1,0 +1,327 @@
+"""What to measure next: places and kinds of measurement, chosen by what they would tell."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _arrays, _frames, _groups, _observed, _posterior, _progress, _quadrat, _spill
+from ._errors import DataError, FitWarning
+from ._model import Model
+from ._posterior import Posterior
+from ._study import Table
+from ._supports import Placed, Support, point
+
+# What a measurement may say, by the names of columns.
+_ANSWERS = ("value", "lower", "upper", "variance", "sd", "exposure", "trials")
+# Measurements chosen at most where only a budget is given.
+_MOST = 1000
+
+
+class Campaign:
+    """Measurements that are chosen, made and told, batch by batch.
+
+    Parameters
+    ----------
+    model : Posterior or Model
+        What is known so far; a model is fitted first.
+    candidates : Support or data frame
+        Where measurements can be made; of a frame the columns of the inputs, as points.
+    kinds : dict or sequence of str
+        Ways of measuring by name, each like the rows of a table that was observed: the number of
+        the table from 0; or a likelihood (``"gaussian"``, ``"interval"``), an output, or the name
+        of a table of a study; or a dict of ``like`` and ``amount``, which is the width of a new
+        interval, the noise variance of a new value, the exposure of a new count or the number of
+        trials. A sequence has the words as names.
+    costs : dict or float
+        What one measurement of each kind costs.
+    about : Support, optional
+        What is to be known, for the policies ``"target"`` and ``"variance"``; all candidates where
+        it is not given.
+    data : data frame, optional
+        Where names of columns are looked up.
+    **fit
+        For `Model.fit`.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        What is known, with all rows that were told.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> model = qd.Model("se(x)").observe(qd.point(x=[0.5, 3.0, 6.5]), value=[5.1, 6.4, 5.8],
+    ...                                   noise=0.01)
+    >>> model.observe(qd.point(x=[1.0, 2.0, 4.0, 5.0, 8.0]),
+    ...               qd.Interval([5, 5.5, 6, 6, 4.5], [5.5, 6, 6.5, 6.5, 5], 0.04))
+    <Model se(x), 8 rows>
+    >>> campaign = qd.Campaign(model, qd.point(x=np.linspace(0, 8, 41)),
+    ...                        kinds={"meter": 0, "strip": 1}, costs={"meter": 9, "strip": 7})
+    >>> todo = campaign.ask(batch=2)
+    >>> list(todo)[:4], len(todo["kind"])
+    (['candidate', 'x', 'kind', 'information_bits'], 2)
+    >>> campaign.tell({"x": [7.5, 0.0], "kind": "meter", "value": [4.2, 5.0]})
+    <Campaign of 41 candidates: meter, strip; 10 rows known>
+    """
+
+    def __init__(self, model, candidates, kinds, costs, *, about=None, data=None, **fit):
+        if isinstance(model, Model):
+            model = model.fit(**fit)
+        elif not isinstance(model, Posterior):
+            raise TypeError(f"model is {type(model).__name__}; give a Model or a Posterior")
+        elif fit:
+            raise DataError(f"{next(iter(fit))} is for a fit, and the model is fitted already")
+        if not isinstance(candidates, Support):
+            if not _frames.is_frame(candidates):
+                raise TypeError(f"candidates is {type(candidates).__name__}; give a support such "
+                                "as point(..), or a data frame")
+            candidates, data = point({name: name for name in model.dims}), candidates
+        if not isinstance(about, (Support, type(None))):
+            raise TypeError(f"about is {type(about).__name__}; give a support such as box(..)")
+        self._take(model, candidates.place(data), _ways(kinds, costs),
+                   None if about is None else about.place(data))
+
+    def _take(self, posterior, placed, ways, about):
+        self.posterior, self._placed, self._ways, self._about = posterior, placed, ways, about
+
+    def __reduce__(self):
+        return _restored, (self.posterior, self._placed, self._ways, self._about)
+
+    def __repr__(self):
+        return (f"<Campaign of {self._placed.rows} candidates: {', '.join(self.kinds)}; "
+                f"{self.posterior.facts['rows']} rows known>")
+
+    @property
+    def kinds(self):
+        """The ways of measuring."""
+        return [way["name"] for way in self._ways]
+
+    @property
+    def costs(self):
+        """What one measurement of each kind costs."""
+        return {way["name"]: way["cost"] for way in self._ways}
+
+    def ask(self, batch=None, policy="per-cost", budget=None, *, steps=None, seed=1):
+        """Chooses measurements, each the best beside those before it, none of which is known yet.
+
+        Parameters
+        ----------
+        batch : int, optional
+            How many at most; where it is not given one, or as many as a budget pays for.
+        policy : str
+            ``"per-cost"`` takes the most information for its cost, ``"information"`` the most
+            whatever it costs, ``"target"`` and ``"variance"`` look at `about`; the others are those
+            of ``quadrat next``.
+        budget : float, optional
+            What they may cost together.
+        steps : int, optional
+            Over how many measurements the policies at a pace spread the budget.
+        seed : int
+            Of the random policies.
+
+        Returns
+        -------
+        Table
+            In the order of the choice: the number of the candidate from 0, where it is, the kind,
+            what it is expected to tell beside those before it (in bits: one halves the standard
+            deviation of a normal value), what it alone would tell of the hyperparameters where
+            that is known, and its cost. With answers filled in it is what :meth:`tell` takes.
+        """
+        told = self._asked(batch, policy, budget, steps, seed)
+        if told["far"]:
+            one, count = told["far"][0], len(told["far"])
+            warnings.warn(f"{count} of {self._placed.rows} candidates lie far outside the data, "
+                          f"first number {one}: there the model says what the prior does, and "
+                          "measurements seem to tell most", FitWarning, stacklevel=2)
+        at = np.array(told["place"], dtype=np.intp)
+        columns = {"candidate": at, **self._where(at)}
+        columns["kind"] = [self.kinds[kind] for kind in told["kind"]]
+        for name in ("information_bits", "hyperparameter_bits", "cost", "bits_per_cost"):
+            columns[name] = _arrays.received(told[name])
+        return Table(columns)
+
+    def information(self, policy="information"):
+        """What each kind alone would tell at every candidate, in bits: a :class:`Table`.
+
+        Parameters
+        ----------
+        policy : {"information", "target"}
+            Of the function, or of what is to be known.
+        """
+        told = _arrays.received(self._asked(1, policy, None, None, 1)["alone"])
+        at = np.arange(self._placed.rows)
+        alone = told.reshape(len(self._ways), len(at))
+        return Table({"candidate": at, **self._where(at), **dict(zip(self.kinds, alone))})
+
+    def _asked(self, batch, policy, budget, steps, seed):
+        if batch is None:
+            batch = 1 if budget is None else _MOST
+        asked = {"policy": str(policy), "batch": _arrays.whole(batch, "batch", 1),
+                 "budget": None if budget is None else _arrays.number(budget, "budget"),
+                 "steps": None if steps is None else _arrays.whole(steps, "steps", 1),
+                 "seed": _arrays.whole(seed, "seed")}
+        if asked["policy"] == "target" and self._about is None:
+            raise DataError("policy is \"target\", and the campaign has no target; give it about=, "
+                            "such as a box(..)")
+        about = None if self._about is None else self._about.made()
+        return _quadrat.ask(self.posterior._posterior, self._placed.made(), self._ways, asked,
+                            about if asked["policy"] in _ABOUT else None)
+
+    def _where(self, at):
+        return {name: np.asarray(own)[at] for name, own in self._placed.columns.items()}
+
+    def tell(self, rows, *, kind=None, relearn=False, progress=None):
+        """Adds rows that were measured; returns the campaign.
+
+        Parameters
+        ----------
+        rows : data frame or dict
+            Where: the number of the candidate (``candidate``), or the inputs by name. What: the
+            ``kind``, and ``value``, or ``lower`` and ``upper``; ``"<3"`` says a limit. Besides
+            ``variance`` or ``sd`` where that of the table differs from row to row, ``exposure`` of
+            counts and ``trials`` of successes. Rows without an answer are left out.
+        kind : str, optional
+            That of all rows, where there is no such column.
+        relearn : bool
+            Whether the hyperparameters are learned again; else they stay those of the fit.
+        progress : bool or callable, optional
+            As for `Model.fit`.
+        """
+        cells, count = _read(rows)
+        if kind is not None:
+            cells["kind"] = [str(kind)] * count
+        if "kind" not in cells:
+            raise DataError("rows have no column \"kind\"; give it, or kind= for all of them")
+        placed = self._told_at(cells, count)
+        kept = {name: own for name, own in cells.items() if name in ("kind", *_ANSWERS)}
+        where = {name: own for name, own in placed.columns.items() if name not in kept}
+        text = _spill.text({**where, **kept})
+        grown, groups, left_out = _quadrat.tell(self.posterior._posterior, placed.made(), text,
+                                                self._ways)
+        tables = [*self.posterior._tables]
+        for table, as_interval, own, lower, upper in groups:
+            if table < len(self.posterior._tables):
+                tables.append(_observed.told(
+                    self.posterior._tables[table], as_interval, placed.take(own),
+                    (_arrays.received(lower), _arrays.received(upper)),
+                    {name: [kept[name][row] for row in own] for name in kept}))
+        known = len(self.posterior._facts["warnings"])
+        self.posterior = _posterior.told(Posterior(grown, tuple(tables)), stacklevel=3, known=known)
+        if left_out:
+            warnings.warn(f"{left_out} of {count} rows have no answer and were left out",
+                          FitWarning, stacklevel=2)
+        if relearn:
+            self.relearn(progress=progress)
+        return self
+
+    def relearn(self, *, seed=0, starts=None, threads=None, progress=None):
+        """Learns the hyperparameters again from all rows; arguments as for `Model.fit`."""
+        numbers = [None if own is None else _arrays.whole(own, name, 1)
+                   for own, name in ((starts, "starts"), (threads, "threads"))]
+        with _progress.listener(progress) as listen:
+            found = _quadrat.relearn(self.posterior._posterior, _arrays.whole(seed, "seed"),
+                                     *numbers, listen)
+        self.posterior = _posterior.told(Posterior(found, self.posterior._tables), stacklevel=3)
+        return self
+
+    def _told_at(self, cells, count):
+        """Where the rows look."""
+        if "candidate" in cells:
+            at = _arrays.column(cells["candidate"], "candidate", rows=count)
+            wrong = np.flatnonzero((at != np.floor(at)) | (at < 0) | (at >= self._placed.rows))
+            if len(wrong):
+                raise DataError(f"candidate is {at[wrong[0]]:g} in row {wrong[0]}; it must be a "
+                                f"number from 0 to {self._placed.rows - 1}")
+            return self._placed.take(at.astype(np.intp))
+        if self._placed.kind not in ("points", "boxes"):
+            raise DataError(f"the candidates are {self._placed.kind}; say which with a column "
+                            "\"candidate\"")
+        own = {}
+        for name in self._placed.columns:
+            if name not in cells:
+                raise DataError(f"rows have neither a column \"candidate\" nor \"{name}\"")
+            own[name] = _arrays.column(cells[name], name, rows=count)
+        return self._placed.moved(own)
+
+    def save(self, path):
+        """Writes the model with candidates, kinds and costs beside it.
+
+        `load` gives the campaign again; to the program it is a model, whose tables are called as
+        the kinds are: ``quadrat next``, ``quadrat tell`` and ``quadrat predict`` take it.
+        """
+        note = {"candidates": self._placed.plain(), "kinds": self._ways,
+                "about": None if self._about is None else self._about.plain()}
+        text = json.dumps(note, default=_plain)
+        _posterior.write(path, _quadrat.campaign_bytes(self.posterior._posterior, text, self._ways))
+
+
+# Policies that look at what is to be known.
+_ABOUT = ("target", "variance", "variance-pace")
+
+
+def _ways(kinds, costs):
+    if isinstance(kinds, str) or not isinstance(kinds, (Mapping, list, tuple)):
+        raise DataError(f"kinds is {kinds!r}; give a dict, or a list of likelihoods")
+    kinds = dict(kinds) if isinstance(kinds, Mapping) else {str(one): str(one) for one in kinds}
+    if not kinds:
+        raise DataError("kinds is empty; name a way of measuring")
+    if not isinstance(costs, Mapping):
+        costs = dict.fromkeys(kinds, costs)
+    for name in [*kinds, *costs]:
+        if name not in costs or name not in kinds:
+            where = "costs" if name in kinds else "kinds"
+            raise DataError(f"{where} has no {name!r}; give each kind and its cost")
+    return [_way(str(name), like, _arrays.number(costs[name], f"the cost of {name}"))
+            for name, like in kinds.items()]
+
+
+def _way(name, like, cost):
+    amount = None
+    if isinstance(like, Mapping):
+        unknown = [key for key in like if key not in ("like", "amount")]
+        if unknown or "like" not in like:
+            raise DataError(f"kinds: {name} is {dict(like)!r}; give like, and amount if need be")
+        like, amount = like["like"], like.get("amount")
+    if not isinstance(like, str):
+        like = _arrays.whole(like, f"the table of {name}")
+    amount = None if amount is None else _arrays.number(amount, f"the amount of {name}")
+    return {"name": name, "like": like, "cost": cost, "amount": amount}
+
+
+def _read(rows):
+    """The columns of a frame as lists, and how many rows there are."""
+    if not _frames.is_frame(rows):
+        raise TypeError(f"rows is {type(rows).__name__}; give a data frame, or a dict of columns")
+    rows, cells = _groups.columned(rows), {}
+    for name in _frames.names(rows):
+        own = rows[name]
+        is_one = isinstance(own, str) or np.ndim(own) == 0
+        cells[name] = own if is_one else list(_spill.values(own))
+    lengths = {len(own) for own in cells.values() if isinstance(own, list)} or {1}
+    if len(lengths) != 1:
+        raise DataError(f"the columns of rows have different lengths: {sorted(lengths)}")
+    count = lengths.pop()
+    return {name: own if isinstance(own, list) else [own] * count
+            for name, own in cells.items()}, count
+
+
+def _plain(value):
+    return value.tolist()
+
+
+def _restored(posterior, placed, ways, about):
+    made = Campaign.__new__(Campaign)
+    made._take(posterior, placed, ways, about)
+    return made
+
+
+def noted(posterior, note):
+    """The campaign that a model file keeps beside its posterior."""
+    told = json.loads(note)
+    about = told["about"]
+    return _restored(posterior, Placed.of_plain(told["candidates"]), told["kinds"],
+                     None if about is None else Placed.of_plain(about))

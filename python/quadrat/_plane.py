@@ -1,0 +1,481 @@
+"""Densities of two columns, and of one column given another, with bands."""
+
+from __future__ import annotations
+
+import warnings
+from collections import namedtuple
+
+import numpy as np
+
+from . import _arrays, _draw, _frames, _geometry, _quadrat, _rows
+from ._density import pair, settings
+from ._errors import DataError, FitWarning
+from ._study import Table
+from ._ungroup import Answer
+
+#: Means and standard deviations of both columns, their covariance and correlation.
+Moments = namedtuple("Moments", ["mean", "sd", "covariance", "correlation"])
+#: The smallest density within a region, whether each cell is within, and its probability.
+Region = namedtuple("Region", ["density", "cells", "probability"])
+
+
+class _Cells:
+    """Densities in the cells of a plane."""
+
+    def _estimate(self, estimate, asked, rows, stacklevel):
+        self._take(estimate({**rows, **asked}), asked["level"], rows, asked["log"])
+        for warning in self._told.warnings:
+            warnings.warn(warning, FitWarning, stacklevel=stacklevel)
+
+    def _take(self, told, level, rows, log):
+        self._told, self.level, self._rows, self._log = told, level, rows, log
+        found = {name: _arrays.received(own) for name, own in told.columns().items()}
+        self.edges = found["x_edges"], found["y_edges"]
+        self._places = found["x"], found["y"]
+        self.density, self.lower, self.upper, self.density_sd = (
+            found[name].reshape(self.shape) for name in ("density", "lower", "upper", "sd"))
+        return found
+
+    def __reduce__(self):
+        return _restored, (type(self), self._told.to_bytes(), self.level, self._rows, self._log)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    @property
+    def shape(self):
+        """Numbers of cells along both axes."""
+        return len(self._places[0]), len(self._places[1])
+
+    @property
+    def warnings(self):
+        """What a careful reader should know."""
+        return self._told.warnings
+
+    def band(self, simultaneous=False):
+        """Lower and upper ends in the cells; of all cells together where `simultaneous`."""
+        if not simultaneous:
+            return self.lower, self.upper
+        return tuple(_arrays.received(end, *self.shape) for end in self._told.simultaneous())
+
+    def draws(self, n, seed=1):
+        """Draws of the density in the cells, shape ``(n, *shape)``."""
+        n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
+        return _arrays.received(self._told.draws(n, seed), n, *self.shape)
+
+    def _evaluated(self, first, second):
+        at = np.broadcast_arrays(*(np.asarray(own, dtype=np.float64) for own in (first, second)))
+        columns = [np.ascontiguousarray(own.ravel()) for own in at]
+        found = _arrays.received(self._told.evaluate(*columns))
+        return found.reshape(at[0].shape) if at[0].ndim else float(found[0])
+
+    def _columns(self, first, second):
+        along = np.meshgrid(*self._places, indexing="ij")
+        places = {name: own.ravel() for name, own in zip((first, second), along)}
+        numbers = ("density", "lower", "upper")
+        return {**places, **{name: getattr(self, name).ravel() for name in numbers}}
+
+    def to_frame(self):
+        """The columns of :meth:`to_dict` as a data frame of pandas."""
+        return _frames.make(self.to_dict())
+
+    def _surface(self, ax, rows, names, style):
+        ax = _draw.axes(ax)
+        style.setdefault("shading", "flat")
+        drawn = ax.pcolormesh(*self.edges, self.density.T, **style)
+        ax.figure.colorbar(drawn, ax=ax, label="density")
+        if rows:
+            _rows.of_plane(ax, **self._rows)
+        self._dress(ax, names)
+        self._cut(ax)
+        return ax
+
+    def _cut(self, ax):
+        """Leaves far tails, which are flat, out of sight, but no row."""
+        seen = self.density > 0.005 * self.density.max()
+        for axis, limit in enumerate((ax.set_xlim, ax.set_ylim)):
+            at, edges = np.flatnonzero(seen.any(axis=1 - axis)), self.edges[axis]
+            own = [self._rows["xy"[axis]], self._rows["xy"[axis] + "_upper"]]
+            ends = np.concatenate([one for one in own if one is not None])
+            ends = ends[np.isfinite(ends)].clip(edges[0], edges[-1])
+            limit(min(edges[at[0]], *ends), max(edges[at[-1] + 1], *ends))
+
+    def _dress(self, ax, names):
+        ax.set(xlabel=names[0], ylabel=names[1])
+        for log, scale in zip(self._log, (ax.set_xscale, ax.set_yscale)):
+            if log:
+                scale("log")
+
+
+class Density2d(_Cells):
+    """The density of two columns with its band.
+
+    Arrays over the cells have the shape ``(x cells, y cells)``.
+
+    Parameters
+    ----------
+    x, y : array_like or str
+        Values.
+    bounds : pair, optional
+        Of each column a pair beyond which no value can lie, or `None`: ``((0, None), None)``.
+    inside : geometries, optional
+        Polygons outside of which no value can lie, such as land: as for :func:`region`.
+    weights : array_like or str, optional
+        How many like each row were seen.
+    range : pair, optional
+        Of each column a pair that the cells cover at open ends, or `None`.
+    cells : int or pair of int
+        Number of cells along each axis.
+    log : bool or pair of bool
+        Estimates on logarithmic axes, for positive values of many sizes.
+    level : float
+        Probability of the bands.
+    draws, seed : int
+        Number of draws, and their seed.
+    data : data frame, optional
+        Where names of columns are looked up.
+
+    Attributes
+    ----------
+    x, y : numpy.ndarray
+        Middles of the cells along each axis.
+    edges : pair of numpy.ndarray
+        Edges of the cells along each axis.
+    density, lower, upper, density_sd : numpy.ndarray
+        The density in the cells, its pointwise band and its standard deviation.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> x, noise = np.random.default_rng(1).normal(size=(2, 300))
+    >>> d = qd.Density2d(x, 0.8 * x + 0.6 * noise, cells=30, draws=2000)
+    >>> told = d.moments().correlation
+    >>> bool(told.lower < 0.8 < told.upper)
+    True
+    >>> quarter = d.probability((0, None), (0, None))    # 1/4 + asin(0.8) / (2 pi) = 0.398
+    >>> bool(quarter.lower < 0.398 < quarter.upper)
+    True
+    """
+
+    def __init__(self, x, y, *, bounds=None, inside=None, weights=None, range=None, cells=60,
+                 log=False, level=0.95, draws=8000, seed=1, data=None):
+        first = _arrays.column(x, "x", data)
+        second = _arrays.column(y, "y", data, len(first))
+        self._ask(first, second, None, None,
+                  _arrays.optional(weights, "weights", data, len(first)),
+                  _settings(bounds, inside, range, cells, log, level, draws, seed))
+
+    @classmethod
+    def from_bins(cls, x, y, count, *, bounds=None, inside=None, range=None, cells=60, log=False,
+                  level=0.95, draws=8000, seed=1, data=None):
+        """From counts in boxes, which may be unequal, overlap, and be open at the ends.
+
+        Parameters
+        ----------
+        x, y : pair of array_like or str
+            Lower and upper ends of the boxes.
+        count : array_like or str
+            How many lie in each.
+        """
+        made = cls.__new__(cls)
+        ends = []
+        for own, name in ((x, "x"), (y, "y")):
+            lower, upper = _two(own, name, "(lower, upper)")
+            ends.append(_arrays.column(lower, f"lower ends of {name}", data))
+            ends.append(_arrays.column(upper, f"upper ends of {name}", data, len(ends[0])))
+        if len(ends[2]) != len(ends[0]):
+            raise DataError(f"x has {len(ends[0])} boxes, and y has {len(ends[2])}")
+        made._ask(ends[0], ends[2], ends[1], ends[3],
+                  _arrays.column(count, "count", data, len(ends[0])),
+                  _settings(bounds, inside, range, cells, log, level, draws, seed))
+        return made
+
+    def _ask(self, x, y, x_upper, y_upper, weights, asked):
+        rows = {"x": x, "y": y, "x_upper": x_upper, "y_upper": y_upper}
+        self._estimate(_quadrat.density2d, {"weights": weights, **asked}, rows, stacklevel=4)
+
+    def _take(self, told, level, rows, log):
+        super()._take(told, level, rows, log)
+        self.x, self.y = self._places
+
+    def __repr__(self):
+        (a, b), ends = self.shape, [(own[0], own[-1]) for own in self.edges]
+        told = " and ".join(f"{first:.4g} to {last:.4g}" for first, last in ends)
+        return f"<Density2d on {a} x {b} cells from {told}>"
+
+    def evaluate(self, x, y):
+        """The density at places; zero outside the cells."""
+        return self._evaluated(x, y)
+
+    __call__ = evaluate
+
+    def probability(self, x=None, y=None):
+        """The probability of a rectangle, with its interval.
+
+        Parameters
+        ----------
+        x, y : pair of float or None, optional
+            Its sides, `None` where they are open.
+        """
+        sides = [(-np.inf, np.inf) if own is None else pair(own, name)
+                 for own, name in ((x, "x"), (y, "y"))]
+        return Answer(*self._told.probability(*sides))
+
+    def marginal(self, axis):
+        """The density of one column with its band: a :class:`Table`.
+
+        Parameters
+        ----------
+        axis : {"x", "y"}
+            Which.
+        """
+        if axis not in ("x", "y"):
+            raise DataError(f"axis is {axis!r}; it must be \"x\" or \"y\"")
+        told = self._told.marginal("xy".index(axis))
+        names = (axis, "density", "lower", "upper")
+        return Table({name: _arrays.received(own) for name, own in zip(names, told)})
+
+    def moments(self):
+        """Moments within the range of the cells, with their intervals.
+
+        Returns
+        -------
+        Moments
+            ``mean`` and ``sd``, each of both columns, ``covariance`` and ``correlation``.
+        """
+        told = [Answer(*one) for one in self._told.moments()]
+        return Moments(tuple(told[:2]), tuple(told[2:4]), *told[4:])
+
+    def highest_density_region(self, probability):
+        """The smallest region of cells that holds a probability.
+
+        Returns
+        -------
+        Region
+            ``density``, the smallest within; ``cells``, whether each is within; and
+            ``probability`` with its interval.
+        """
+        probability = _arrays.number(probability, "probability")
+        density, cells, told = self._told.highest_density_region(probability)
+        return Region(density, np.array(cells).reshape(self.shape), Answer(*told))
+
+    def plot(self, ax=None, *, regions=(0.5, 0.9), rows=True, **style):
+        """Draws the density as a surface with lines about regions; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        regions : sequence of float
+            Probabilities of the regions of highest density that lines are drawn about.
+        rows : bool
+            Whether what was seen is drawn: dots of values, outlines of boxes.
+        **style
+            For ``pcolormesh``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = self._surface(ax, rows, ("x", "y"), style)
+        levels = {self.highest_density_region(one).density: one for one in regions}
+        if levels:
+            lines = ax.contour(self.x, self.y, self.density.T, levels=sorted(levels), colors="w",
+                               linewidths=1)
+            ax.clabel(lines, fmt={level: f"{100 * levels[level]:g} %" for level in lines.levels})
+        return ax
+
+    def to_dict(self):
+        """Cells, density and band, column by column, ``y`` running fastest."""
+        return self._columns("x", "y")
+
+
+class ConditionalDensity(_Cells):
+    """The densities of one column given another, with their bands.
+
+    At every place of the given column there is a density of the values; nearby ones are alike.
+    Arrays over the cells have the shape ``(slices, cells)``.
+
+    Parameters
+    ----------
+    y : array_like or str
+        Values whose densities are told.
+    given : array_like or str
+        The column that they are given.
+    bounds : pair of float or None, optional
+        Beyond which no value of `y` can lie.
+    weights : array_like or str, optional
+        How many like each row were seen.
+    range, given_range : pair of float, optional
+        What the cells of the values, and the slices of the given column, cover.
+    cells : pair of int, optional
+        Numbers of slices and of cells.
+    log, given_log : bool
+        Estimates on logarithmic axes.
+    level, draws, seed, data
+        As for :class:`Density2d`.
+
+    Attributes
+    ----------
+    given, y : numpy.ndarray
+        Middles of the slices, and of the cells of the values.
+    edges : pair of numpy.ndarray
+        Their edges.
+    density, lower, upper, density_sd : numpy.ndarray
+        The densities in the cells, their pointwise bands and standard deviations.
+    totals : numpy.ndarray
+        The weight of the rows of each slice; where it is zero the prior fills in.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> random = np.random.default_rng(1)
+    >>> t = random.uniform(size=300)
+    >>> d = qd.ConditionalDensity(3 * t + 0.5 * random.normal(size=300), given=t,
+    ...                           cells=(20, 60), draws=2000)
+    >>> median = d.quantile(0.5, given=0.5)
+    >>> bool(median.lower < 1.5 < median.upper)
+    True
+    >>> d.quantile(0.9)
+    <Table of 20 rows: given, value, lower, upper>
+    """
+
+    def __init__(self, y, given, *, bounds=(None, None), weights=None, range=None,
+                 given_range=None, cells=None, log=False, given_log=False, level=0.95, draws=8000,
+                 seed=1, data=None):
+        values = _arrays.column(y, "y", data)
+        known = _arrays.column(given, "given", data, len(values))
+        asked = settings(bounds, range, 0, (bool(given_log), bool(log)), level, draws, seed)
+        asked["cells"] = None if cells is None else tuple(
+            _arrays.whole(own, "cells", 1) for own in _two(cells, "cells", "(slices, cells)"))
+        asked["given_range"] = None if given_range is None else pair(given_range, "given_range")
+        asked["weights"] = _arrays.optional(weights, "weights", data, len(values))
+        rows = {"x": known, "y": values, "x_upper": None, "y_upper": None}
+        asked.update(given=known, values=values)
+        self._estimate(_quadrat.density_given, asked, rows, stacklevel=3)
+
+    def _take(self, told, level, rows, log):
+        found = super()._take(told, level, rows, log)
+        self.given, self.y = self._places
+        self.totals = found["totals"]
+
+    def __repr__(self):
+        (slices, cells), ends = self.shape, self.edges[0]
+        return (f"<ConditionalDensity on {cells} cells in {slices} slices from {ends[0]:.4g} to "
+                f"{ends[-1]:.4g}>")
+
+    def evaluate(self, y, given):
+        """The density of `y` given places; zero outside the cells."""
+        return self._evaluated(given, y)
+
+    __call__ = evaluate
+
+    def quantile(self, p, given=None):
+        """A quantile with its interval: at a place, or of all slices as a :class:`Table`."""
+        return self._number("quantile", given, _arrays.number(p, "p"))
+
+    def mean(self, given=None):
+        """The mean with its interval: at a place, or of all slices as a :class:`Table`."""
+        return self._number("mean", given)
+
+    def sd(self, given=None):
+        """The standard deviation with its interval: at a place, or of all slices."""
+        return self._number("sd", given)
+
+    def probability(self, start, end, given=None):
+        """The probability between two values, with its interval: at a place, or of all slices."""
+        return self._number("probability", given, pair((start, end), "start and end"))
+
+    def _number(self, name, given, *asked):
+        if given is not None:
+            told = getattr(self._told, name)(_arrays.number(given, "given"), *asked)
+            return Answer(*told)
+        told = getattr(self._told, f"{name}_curve")(*asked)
+        names = ("given", "value", "lower", "upper")
+        return Table({name: _arrays.received(own) for name, own in zip(names, told)})
+
+    def highest_density_region(self, probability, given):
+        """The smallest intervals of values that hold a probability at a place."""
+        given = _arrays.number(given, "given")
+        probability = _arrays.number(probability, "probability")
+        found = self._told.highest_density_region(given, probability)
+        if found is None:
+            raise DataError(f"given is {given}, outside of the slices from {self.edges[0][0]} to "
+                            f"{self.edges[0][-1]}; widen them by given_range")
+        return found
+
+    def plot(self, ax=None, *, quantiles=(0.05, 0.5, 0.95), surface=False, rows=True, **style):
+        """Draws quantiles along the given column with their bands; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; a new figure where it is not given.
+        quantiles : sequence of float
+            Which.
+        surface : bool
+            Whether the densities are drawn behind them.
+        rows : bool
+            Whether the rows are drawn, as dots.
+        **style
+            For the curves; for ``pcolormesh`` where there is a surface.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        names = "given", "y"
+        ax = self._surface(ax, rows, names, style) if surface else _draw.axes(ax)
+        style = {"color": "w"} if surface else style
+        for p in quantiles:
+            told = self.quantile(p)
+            band = None if surface else (told["lower"], told["upper"])
+            _draw.curve(ax, told["given"], told["value"], band, self.level,
+                        **{"label": f"{100 * p:g} %", **style})
+            if band is not None and p != quantiles[0]:
+                # One line of the legend for all bands.
+                ax.collections[-1].set_label("_band")
+        if not surface:
+            if rows:
+                _rows.of_plane(ax, **self._rows)
+            self._dress(ax, names)
+            ax.legend(frameon=False)
+        return ax
+
+    def to_dict(self):
+        """Slices, cells, density and band, column by column, ``y`` running fastest."""
+        return self._columns("given", "y")
+
+
+def _restored(kind, data, level, rows, log):
+    made = kind.__new__(kind)
+    binding = _quadrat.PlaneEstimate if kind is Density2d else _quadrat.GivenEstimate
+    made._take(binding.from_bytes(data), level, rows, log)
+    return made
+
+
+def _settings(bounds, inside, range, cells, log, level, draws, seed):
+    bounds = None if bounds is None else [
+        (-np.inf, np.inf) if own is None else pair(own, f"bounds of {name}")
+        for own, name in zip(_two(bounds, "bounds", "(of x, of y)"), "xy")]
+    range = (None, None) if range is None else [
+        None if own is None else pair(own, f"range of {name}")
+        for own, name in zip(_two(range, "range", "(of x, of y)"), "xy")]
+    cells = (cells, cells) if np.ndim(cells) == 0 else _two(cells, "cells", "(along x, along y)")
+    log = (log, log) if np.ndim(log) == 0 else _two(log, "log", "(of x, of y)")
+    return {"bounds": bounds, "range": list(range),
+            "inside": None if inside is None else _geometry.regions(inside),
+            "cells": tuple(_arrays.whole(own, "cells", 1) for own in cells),
+            "log": tuple(bool(own) for own in log), "level": _arrays.number(level, "level"),
+            "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
+
+
+def _two(ends, name, what):
+    try:
+        first, second = ends
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a pair {what}") from None
+    return first, second

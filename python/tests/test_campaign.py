@@ -1,0 +1,213 @@
+"""What to measure next: the choices of the program, answers, and campaigns that are kept."""
+
+import copy
+import pickle
+import subprocess
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+
+import quadrat as qd
+from conftest import table
+
+pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+X = np.linspace(0, 10, 21)
+KINDS = {"meter": 0, "strip": 1, "grade": 2}
+COSTS = {"meter": 9, "strip": 7, "grade": 3}
+
+
+@pytest.fixture(scope="module")
+def post():
+    model = qd.Model("se(x)")
+    model.observe(qd.point(x=[0.5, 3.0, 6.5]), value=[5.1, 6.4, 5.8], noise=0.01)
+    model.observe(qd.point(x=[1.0, 2.0, 4.0, 5.0, 8.0]),
+                  qd.Interval([5, 5.5, 6, 6, 4.5], [5.5, 6, 6.5, 6.5, 5], 0.04))
+    model.observe(qd.point(x=[1.5, 3.5, 7.0, 9.0]),
+                  qd.Ordinal([2, 3, 2, 1], thresholds=[5.2, 6.2], variance=0.09))
+    return model.fit(hyperparameters="map")
+
+
+@pytest.fixture
+def campaign(post):
+    return qd.Campaign(post, qd.point(x=X), KINDS, COSTS)
+
+
+@pytest.mark.parametrize("policy", ["per-cost", "information", "pace", "variance"])
+def test_choices_are_those_of_the_program(program, campaign, tmp_path, policy):
+    campaign.save(tmp_path / "m.quadrat")
+    pd.DataFrame({"x": X}).to_csv(tmp_path / "at.csv", index=False)
+    out = tmp_path / "next.csv"
+    subprocess.run([program, "next", tmp_path / "m.quadrat", "--candidates", tmp_path / "at.csv",
+                    "--cost", "meter=9,strip=7,grade=3", "--budget", "30", "--policy", policy,
+                    "-o", out, "--quiet"], check=True)
+    expected, got = table(out), campaign.ask(budget=30, policy=policy)
+    assert got["kind"] == expected["kind"]
+    for name in ("x", "information_bits", "cost", "bits_per_cost"):
+        # The program computes from the model file, as this has not.
+        np.testing.assert_allclose(got[name], expected[name], rtol=1e-6)
+    assert got["cost"].sum() <= 30
+
+
+def test_candidates_are_supports_or_frames(post, campaign):
+    frame = pd.DataFrame({"x": X, "name": "a"})
+    by_frame = qd.Campaign(post, frame, ["ordinal", "gaussian"], 1)
+    assert by_frame.kinds == ["ordinal", "gaussian"] and by_frame.costs["ordinal"] == 1
+    assert by_frame.ask(3)["x"].shape == (3,)
+    boxes = qd.box(x=(X[:-1], X[1:]), aggregate="mean")
+    areal = qd.Campaign(post, boxes, {"meter": "gaussian"}, 1)
+    todo = areal.ask(2)
+    assert list(todo)[:4] == ["candidate", "x_lower", "x_upper", "kind"]
+    told = areal.tell({"x_lower": 0.0, "x_upper": 0.5, "kind": "meter", "value": 4.9})
+    assert told.posterior.facts["rows"] == 13
+    filled = todo.to_frame().assign(value=[5.0, 4.9])
+    assert told.tell(filled).posterior.facts["rows"] == 15
+    assert told.tell(polars.DataFrame(filled.to_dict("list"))).posterior.facts["rows"] == 17
+    part = qd.box(x=([8.0], [10.0]), aggregate="mean")
+    aimed = qd.Campaign(post, qd.point(x=X), KINDS, COSTS, about=part)
+    assert aimed.ask(policy="target")["x"][0] >= 7
+    information = campaign.information()
+    assert list(information) == ["candidate", "x", "meter", "strip", "grade"]
+    assert information["meter"].argmax() == campaign.ask(policy="information")["candidate"][0]
+
+
+def taken(candidates, data, rows):
+    """Some of the candidates, as users would say it."""
+    if data is None:
+        return qd.region([candidates._geometries[row] for row in rows], aggregate="mean")
+    return qd.bag(x="x", y="y", key="key", aggregate="mean", keys=[data["key"][2 * row] for row
+                                                                   in rows])
+
+
+def test_bags_and_regions_are_told_by_their_numbers():
+    squares = [{"type": "Polygon", "coordinates": [[[x, 0], [x + 1, 0], [x + 1, 1], [x, 1]]]}
+               for x in range(4)]
+    areas = qd.Model("se(x, y)").observe(qd.region(squares, aggregate="mean"),
+                                         value=[1.0, 2, 1, 0], noise=0.1)
+    pixels = {"x": np.arange(8) / 2, "y": np.full(8, 0.5), "key": list("aabbccdd")}
+    bags = qd.bag(x="x", y="y", key="key", aggregate="mean")
+    for candidates, data in ((qd.region(squares, aggregate="mean"), None), (bags, pixels)):
+        own = qd.Campaign(areas, candidates, {"area": 0}, 1, data=data, hyperparameters="map")
+        rows = {"candidate": [3, 1], "kind": "area", "value": [0.2, 1.9]}
+        again = pickle.loads(pickle.dumps(own))
+        for one in (own.tell(rows), again.tell(rows)):
+            told = one.posterior.predict(candidates, data=data).mean
+        fitted = areas.fit(hyperparameters="map")
+        direct = fitted.condition(taken(candidates, data, [3, 1]), value=[0.2, 1.9], noise=0.1,
+                                  data=data)
+        np.testing.assert_allclose(told, direct.predict(candidates, data=data).mean, rtol=1e-9)
+        with pytest.raises(qd.DataError, match="say which with a column \"candidate\""):
+            own.tell({"x": 1.0, "kind": "area", "value": 1.0})
+
+
+def test_answers_are_those_of_condition_and_of_the_program(program, post, campaign, tmp_path):
+    campaign.save(tmp_path / "m.quadrat")
+    rows = pd.DataFrame({"x": [9.9, 0.0, 5.8, 3.0], "kind": ["grade", "grade", "meter", "strip"],
+                         "value": [1, 1, 6.0, np.nan], "lower": [np.nan] * 3 + [6.0],
+                         "upper": [np.nan] * 3 + [6.5]})
+    assert campaign.tell(rows) is campaign
+    more = post.condition(qd.point(x=[5.8]), value=[6.0], noise=0.01)
+    more = more.condition(qd.point(x=[3.0]), qd.Interval([6.0], [6.5], 0.04))
+    more = more.condition(qd.point(x=[9.9, 0.0]),
+                          qd.Ordinal([1, 1], thresholds=[5.2, 6.2], variance=0.09))
+    got = campaign.posterior.predict(qd.point(x=X))
+    # The same updates, of sites that have settled.
+    np.testing.assert_allclose(got.mean, more.predict(qd.point(x=X)).mean, rtol=1e-6)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    subprocess.run([program, "tell", tmp_path / "m.quadrat", tmp_path / "rows.csv", "--quiet"],
+                   check=True)
+    told = qd.load(tmp_path / "m.quadrat")
+    assert isinstance(told, qd.Campaign) and told.kinds == list(KINDS)
+    np.testing.assert_allclose(told.posterior.predict(qd.point(x=X)).mean, got.mean, rtol=1e-6)
+    campaign.save(tmp_path / "own.quadrat")
+    subprocess.run([program, "tell", tmp_path / "own.quadrat", "--told", tmp_path / "all.csv",
+                    "--quiet"], check=True)
+    assert table(tmp_path / "all.csv")["kind"] == list(rows["kind"])
+
+
+def test_limits_open_rows_and_learning_again(post):
+    limited = qd.Model("se(x)").observe(
+        qd.point(x=X[:6]), qd.Censored(np.sin(X[:6]), [0] * 5 + [1], variance=0.01))
+    own = qd.Campaign(limited, qd.point(x=X), {"probe": "censored"}, 2.5, hyperparameters="map")
+    with pytest.warns(qd.FitWarning, match="1 of 3 rows have no answer"):
+        own.tell({"candidate": [7, 8, 9], "kind": "probe", "value": ["<0.4", 0.2, None]})
+    assert own.posterior.facts["rows"] == 8
+    before = own.posterior.hyperparameters
+    own.relearn()
+    assert own.posterior.hyperparameters != before and own.posterior.facts["rows"] == 8
+
+
+def test_campaigns_are_kept(post, campaign, tmp_path):
+    part = qd.box(x=([8.0], [10.0]), aggregate="mean")
+    own = qd.Campaign(post, qd.box(x=(X[:-1], X[1:]), aggregate="mean"),
+                      {"strip": {"like": 1, "amount": 0.25}, "meter": "gaussian"}, COSTS_OF_TWO,
+                      about=part)
+    own.save(tmp_path / "c.quadrat")
+    for again in (qd.load(tmp_path / "c.quadrat"), pickle.loads(pickle.dumps(own))):
+        assert repr(again) == repr(own) and again.costs == own.costs
+        for policy in ("per-cost", "target"):
+            expected, got = own.ask(3, policy), again.ask(3, policy)
+            assert got["kind"] == expected["kind"]
+            np.testing.assert_array_equal(got["candidate"], expected["candidate"])
+    loaded = qd.load(tmp_path / "c.quadrat").posterior
+    loaded.save(tmp_path / "p.quadrat")
+    assert isinstance(qd.load(tmp_path / "p.quadrat"), qd.Posterior)
+    twin = copy.deepcopy(campaign)
+    twin.tell({"x": 1.0, "kind": "meter", "value": 5.0})
+    assert campaign.posterior.facts["rows"] == 12 and twin.posterior.facts["rows"] == 13
+
+
+COSTS_OF_TWO = {"strip": 1, "meter": 4}
+
+
+def test_rows_that_were_told_are_drawn(campaign):
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+    campaign.tell({"x": [9.5, 2.5], "kind": ["meter", "strip"], "value": [4.0, None],
+                   "lower": [None, 6.0], "upper": [None, 6.5]})
+    ax = campaign.posterior.plot(points=20)
+    assert any(list(one.get_ydata()) == [4.0] for one in ax.lines)
+    pyplot.close("all")
+
+
+def test_messages_name_the_argument(post, campaign):
+    at = qd.point(x=X)
+    for said, message in (
+        ({"kinds": "gaussian"}, "kinds is 'gaussian'"),
+        ({"kinds": {}}, "kinds is empty"),
+        ({"costs": {"meter": 1}}, "costs has no 'strip'"),
+        ({"costs": {**COSTS, "tape": 1}}, "kinds has no 'tape'"),
+        ({"kinds": {**KINDS, "meter": -1}}, "the table of meter is -1"),
+        ({"kinds": {**KINDS, "meter": {"amount": 1}}}, "kinds: meter is"),
+        ({"costs": {**COSTS, "meter": "dear"}}, "the cost of meter"),
+        ({"seed": 3}, "seed is for a fit"),
+    ):
+        with pytest.raises(qd.DataError, match=message):
+            qd.Campaign(post, at, **{"kinds": KINDS, "costs": COSTS, **said})
+    with pytest.raises(TypeError, match="candidates is int"):
+        qd.Campaign(post, 3, KINDS, COSTS)
+    with pytest.raises(qd.DataError, match="like table 7, and the model has 3"):
+        qd.Campaign(post, at, {"meter": 7}, 1).ask()
+    with pytest.raises(qd.DataError, match="cannot observe `poison`"):
+        qd.Campaign(post, at, ["poison"], 1).ask()
+    with pytest.raises(qd.DataError, match="cost.*above zero"):
+        qd.Campaign(post, at, KINDS, 0).ask()
+    with pytest.raises(TypeError, match="rows is list"):
+        campaign.tell([1.0])
+    for said, message in (({"batch": 0}, "batch is 0"), ({"policy": "best"}, "policy is \"best\""),
+                          ({"budget": 1}, "the budget"), ({"policy": "target"}, "give it about=")):
+        with pytest.raises(qd.DataError, match=message):
+            campaign.ask(**said)
+    for rows, message in (
+        ({"x": 1.0, "value": 2.0}, "no column \"kind\""),
+        ({"kind": "meter", "value": 2.0}, "neither a column \"candidate\" nor \"x\""),
+        ({"x": 1.0, "kind": "tape", "value": 2.0}, "no kind `tape`"),
+        ({"x": 1.0, "kind": "meter"}, "no row has an answer"),
+        ({"x": 1.0, "kind": "meter", "value": "much"}, "`value` is `much`"),
+        ({"candidate": [21], "kind": "meter", "value": 1.0}, "candidate is 21 in row 0"),
+        ({"x": [1.0, 2.0], "kind": ["meter"], "value": 1.0}, "different lengths"),
+    ):
+        with pytest.raises(qd.DataError, match=message):
+            campaign.tell(rows)
+    assert campaign.posterior.facts["rows"] == 12
