@@ -5,12 +5,14 @@ use rayon::prelude::*;
 use super::limits::Limits;
 use super::prediction::{Mixture, Prediction, Work, log_sum_exp};
 use super::predictive::{Predictive, Seen};
-use crate::special::scalar::log_cdf;
+use crate::special::scalar::{log_cdf, log_cdf_difference};
 
 /// So many rows are one task: fewer would cost more to hand over than to do.
 const ROWS_PER_TASK: usize = 16;
 /// From here on a distribution function is so near one that its complement has lost digits.
 const NEAR_ONE: f64 = 1.0 - 1e-6;
+/// Differences of a distribution function below this have lost digits.
+const SMALL: f64 = 1e-6;
 
 /// The predictive distribution of one row of a [`Prediction`].
 ///
@@ -152,6 +154,30 @@ impl Marginal<'_> {
             self.log_above(if self.is_count { y - 1.0 } else { y })
         } else {
             self.log_density_of_value(y)
+        }
+    }
+
+    /// Log of `P(lower < Y <= upper)` in nats; the ends may be infinite.
+    ///
+    /// # Numerics
+    /// Of mixtures of normal values right in far tails too; else no more than the difference of
+    /// the distribution function knows, and no less than the log of the smallest number.
+    pub(crate) fn log_between(&mut self, lower: f64, upper: f64) -> f64 {
+        let mut share = |end: f64| match end.is_finite() {
+            true => self.cdf(end),
+            false => f64::from(u8::from(end > 0.0)),
+        };
+        let share = share(upper) - share(lower);
+        match &self.law {
+            Law::Normals(mixture) if self.limits.is_none() && share < SMALL => {
+                let logs = mixture.components().map(|(w, m, s)| match s > 0.0 {
+                    true => w.ln() + log_cdf_difference((lower - m) / s, (upper - m) / s),
+                    false if lower < m && m <= upper => w.ln(),
+                    false => f64::NEG_INFINITY,
+                });
+                log_sum_exp(&logs.collect::<Vec<f64>>())
+            }
+            _ => share.max(f64::MIN_POSITIVE).ln(),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::likelihood::{
-    Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, NegativeBinomial, Noise, Poisson,
-    Shape, StudentT,
+    Binomial, Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, NegativeBinomial, Noise,
+    Poisson, Shape, Sigmoid, StudentT,
 };
 use crate::special::scalar::{normal_cdf, regularised_gamma};
 
@@ -317,6 +317,40 @@ fn densities_without_noise_are_those_of_the_link() {
             );
         }
     }
+}
+
+/// Quantiles of values that are known exactly are those of the linked function, in every unit.
+#[test]
+fn quantiles_without_noise_are_those_of_the_link() {
+    let exact = Gaussian::new(vec![1.0], Noise::Known(vec![0.0])).unwrap();
+    let ours = predictive(exact.behind(Link::Exp).unwrap(), What::Observation, 0.0);
+    for mean in [-25.0, 0.0, 25.0] {
+        let found = ours.row(&[component(mean, 0.7)]).quantile(0.975);
+        let right = f64::exp(mean + 0.7 * 1.959_963_984_540_054);
+        // Logarithms are found to 2e-10, where panels tell probabilities to 1e-9.
+        assert!((found / right - 1.0).abs() < 1e-7, "{found} {right}");
+    }
+}
+
+/// Successes whose probability is one to rounding at some latent values are no exact amounts.
+#[test]
+fn certain_successes_have_probabilities() {
+    let (mean, sd) = (9.0, 3.0);
+    let one = Binomial::new(vec![10.0], vec![10.0], Sigmoid::Probit).unwrap();
+    let ours = predictive(one, What::Observation, 0.0);
+    let seen = ours.row(&[component(mean, sd)]);
+    // All of ten: E Phi(f)^10, by a sum over a grid of a thousandth of an sd.
+    let all: f64 = (-8000..8000)
+        .map(|k| {
+            let z = f64::from(k) / 1000.0;
+            normal_pdf(z) / 1000.0 * normal_cdf(mean + sd * z).powi(10)
+        })
+        .sum();
+    let found = seen.log_density(10.0).exp();
+    // The panels' own error.
+    assert!((found - all).abs() < 1e-8, "{found} {all}");
+    let rest: f64 = (0..10).map(|k| seen.log_density(f64::from(k)).exp()).sum();
+    assert!((found + rest - 1.0).abs() < 1e-7, "{found} {rest}");
 }
 
 /// Values that are a factor of `e^f`, against a grid of 20,000 latent values.

@@ -154,7 +154,8 @@ fn log_score(
 ) -> Option<f64> {
     let log = match reported {
         HeldOut::Value(y) => marginal.log_density(y),
-        HeldOut::Between(..) | HeldOut::Counts(..) => (at_most - below).max(f64::MIN_POSITIVE).ln(),
+        HeldOut::Between(lower, upper) => marginal.log_between(lower, upper),
+        HeldOut::Counts(..) => (at_most - below).max(f64::MIN_POSITIVE).ln(),
     };
     // The response of a link has no density that is told.
     (!log.is_nan()).then_some(-log)
@@ -260,5 +261,22 @@ mod tests {
         let told = scores[0].crps.unwrap();
         // What is left out has probability 1e-7 at either end.
         assert!((told - crps).abs() < 1e-9, "{told} {crps}");
+    }
+
+    /// Limits far from what was predicted: `-log Phi(-9) = 43.628149...`, where a difference of
+    /// distribution functions is nothing.
+    #[test]
+    fn limits_far_from_the_prediction_keep_their_scores() {
+        let both = [
+            HeldOut::Between(18.0, f64::INFINITY),
+            HeldOut::Between(f64::NEG_INFINITY, -18.0),
+        ];
+        let scores = row_scores(&normal(0.0, 4.0, 2), &both, 0).unwrap();
+        for score in scores {
+            assert!(
+                (score.nll.unwrap() - 43.628_149_1).abs() < 1e-6,
+                "{score:?}"
+            );
+        }
     }
 }

@@ -99,6 +99,11 @@ impl Distribution {
         each!(self, inner => inner.log_density(y))
     }
 
+    /// Whether the observation is one value for certain, of those that vary continuously.
+    pub(crate) fn is_certain(&self) -> bool {
+        matches!(self, Self::Normal(normal) if normal.sd == 0.0)
+    }
+
     /// Whether only whole numbers are observed.
     #[must_use]
     pub fn is_discrete(&self) -> bool {

@@ -26,13 +26,16 @@ impl Seen<'_> {
             return self.quantile_of_counts(bracket, p);
         }
         if self.predictive.likelihood.link() == Some(Link::Exp) {
-            return self.quantile_beyond_noise(bracket, p);
+            return match self.noise() {
+                Some(noise) => self.quantile_beyond_noise(noise, bracket, p),
+                None => self.quantile_of_factor(p),
+            };
         }
         let width = |y: f64| 1e-10 * (2.0 * y.abs() + 1e-300);
         crossing(bracket, width, |y| self.cdf(y) - p)
     }
 
-    /// That of what is a factor of `e^f`, searched on the logarithmic scale: values may be tens of
+    /// That of `e^f` or of what is a factor of it, searched on the logarithmic scale: values may be tens of
     /// powers of ten apart.
     fn quantile_of_factor(&self, p: f64) -> f64 {
         let bracket = self.log_bracket(p);
@@ -44,8 +47,7 @@ impl Seen<'_> {
 
     /// That of `e^f` with noise, searched on the scale of `asinh(y / noise)`, which beyond the noise
     /// is logarithmic.
-    fn quantile_beyond_noise(&self, (lo, hi): (f64, f64), p: f64) -> f64 {
-        let unit = self.noise();
+    fn quantile_beyond_noise(&self, unit: f64, (lo, hi): (f64, f64), p: f64) -> f64 {
         let bracket = ((lo / unit).asinh(), (hi / unit).asinh());
         let value = |u: f64| self.cdf(unit * u.sinh()) - p;
         unit * crossing(bracket, |_| 1e-10, value).sinh()
@@ -71,14 +73,14 @@ impl Seen<'_> {
         hi
     }
 
-    /// The smallest sd of an observation at a latent value.
-    fn noise(&self) -> f64 {
+    /// The smallest sd of an observation at a latent value; none where there is no noise.
+    fn noise(&self) -> Option<f64> {
         let points = self.points.iter().map(|(at, _)| at.variance().sqrt());
         let narrow = self.narrow.iter();
         let narrow = narrow.map(|c| self.predictive.at(c, c.mean).variance().sqrt());
         let least = points.chain(narrow).filter(|sd| *sd > 0.0);
         let least = least.fold(f64::INFINITY, f64::min);
-        if least.is_finite() { least } else { 1.0 }
+        least.is_finite().then_some(least)
     }
 
     /// An interval that holds the logarithm of the quantile of a factor.

@@ -136,7 +136,7 @@ impl Seen<'_> {
                     |(f, w): (f64, f64)| (w / total).ln() + self.predictive.at(c, f).log_density(y);
                 return self.predictive.nodes(*c).into_iter().map(at).collect();
             }
-            let average = match self.predictive.at(c, c.mean).variance() == 0.0 {
+            let average = match self.predictive.at(c, c.mean).is_certain() {
                 true => self.predictive.density_without_noise(*c, y),
                 false => self.predictive.average(*c, y, |at| at.log_density(y).exp()),
             };
