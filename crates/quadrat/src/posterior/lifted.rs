@@ -202,7 +202,7 @@ impl Posterior {
                 let drawn = match link {
                     Link::Exp => seen.of_exp(),
                     _ if shared.is_some() => Some(seen.by_moments(link)),
-                    _ => seen.by_draws(link, row as u64),
+                    _ => seen.by_draws(link),
                 };
                 let beliefs = drawn?.beliefs(lift.weights(), link, strata)?;
                 let scaled = beliefs.into_iter().map(|b| link.scaled(b, whole));

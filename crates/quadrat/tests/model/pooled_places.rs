@@ -2,7 +2,7 @@
 
 use quadrat::kernel::Kernel;
 use quadrat::link::Link;
-use quadrat::model::{Model, Observations, Scale, Setting};
+use quadrat::model::{Model, Observations, Posterior, Scale, Setting};
 use quadrat::parameter::PriorDensity;
 use quadrat::support::{Aggregate, Functionals};
 
@@ -45,23 +45,45 @@ fn answers_do_not_hang_on_the_start_of_the_lengthscale() {
     }
 }
 
-/// A place, a bag of that place alone and a narrow box around it are one question; draws of the
-/// response have the means that are told.
-#[test]
-fn a_place_and_a_bag_of_that_place_have_one_answer() {
+/// Counts of five bags of four places.
+fn uneven(link: Link) -> Posterior {
     let mut bags = Functionals::new(vec!["x".into()]);
     for bag in 0..5 {
         let nodes = (0..4).map(|i| vec![f64::from(4 * bag + i)]);
         bags.push_nodes(&nodes.collect::<Vec<_>>(), &[1.0; 4])
             .unwrap();
     }
-    let table = Observations::new(bags, poisson(&[0.0, 0.0, 30.0, 2.0, 0.0], 1.0, Link::Exp));
-    let posterior = Model::new(Kernel::se(["x"]))
+    let table = Observations::new(bags, poisson(&[0.0, 0.0, 30.0, 2.0, 0.0], 1.0, link));
+    Model::new(Kernel::se(["x"]))
         .set("se.variance", Setting::fixed(9.0))
         .set("se.lengthscale.x", Setting::fixed(1.2))
         .observe(table.unwrap())
         .fit(&map())
-        .unwrap();
+        .unwrap()
+}
+
+/// What a place is told does not hang on what else is asked for.
+#[test]
+fn a_place_is_told_alike_alone_and_among_others() {
+    for link in [Link::Exp, Link::Softplus] {
+        let posterior = uneven(link);
+        let told = |x: &[f64]| {
+            let at = Functionals::points("x", x).unwrap();
+            posterior.predict(&at, Scale::Response).unwrap()
+        };
+        let (alone, among) = (told(&[8.5]), told(&[1.0, 6.0, 8.5, 14.0, 8.5]));
+        for row in [2, 4] {
+            assert_eq!(alone.mean()[0], among.mean()[row], "{link:?}");
+            assert_eq!(alone.sd()[0], among.sd()[row], "{link:?}");
+        }
+    }
+}
+
+/// A place, a bag of that place alone and a narrow box around it are one question; draws of the
+/// response have the means that are told.
+#[test]
+fn a_place_and_a_bag_of_that_place_have_one_answer() {
+    let posterior = uneven(Link::Exp);
     let x = [1.0, 6.0, 8.5, 14.0, 25.0];
     let points = Functionals::points("x", &x).unwrap();
     let (mut alone, mut narrow) = (Functionals::new(vec!["x".into()]), points.clone());

@@ -107,7 +107,8 @@ fn large(weights: &[f64], at: &[Belief], covariance: impl Fn(usize, usize) -> f6
         },
         slopes: logs.iter().map(|log| (log - first).exp()).collect(),
         mean: first.min(CLIP).exp(),
-        variance: second.min(CLIP).exp(),
+        // E Z^2 - (E Z)^2, with v = log E Z^2 - 2 log E Z.
+        variance: -second.min(CLIP).exp() * (-variance).exp_m1(),
     }
 }
 
