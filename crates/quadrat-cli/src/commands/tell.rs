@@ -39,6 +39,7 @@ pub fn run(args: &Tell) -> Result<()> {
     let how = running(&saying, &bar)?;
     let (mut posterior, geographic) = load(&args.model)?;
     let mut said = Vec::new();
+    let known = posterior.summary().warnings.clone();
     if let Some(rows) = rows {
         (posterior, said) = added(args, rows, posterior, geographic)?;
     }
@@ -46,12 +47,14 @@ pub fn run(args: &Tell) -> Result<()> {
         let before = posterior.summary().hyperparameters.clone();
         posterior = relearned(&posterior, &how)?;
         bar.finish();
-        let told = &posterior.summary().warnings;
-        told.iter().for_each(|warning| warn(warning));
         said.extend(learned(&before, &posterior.summary().hyperparameters));
     } else if rows.is_some() {
         said.push("hyperparameters are those of the fit; `--relearn` learns them again".to_owned());
     }
+    // What the fit said was read then.
+    let told = posterior.summary().warnings.iter();
+    told.filter(|warning| args.relearn || !known.contains(warning))
+        .for_each(|warning| warn(warning));
     let mut staged = Staged::new();
     if rows.is_some() || args.relearn || args.output.is_some() {
         staged.bytes(output, &engine::to_bytes(&posterior))?;

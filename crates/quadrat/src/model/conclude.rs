@@ -156,13 +156,7 @@ pub(super) fn conclude(
     };
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes)?;
-    if lost > LOST_UNSAID {
-        let what = problem.engine().why_lost();
-        warnings.push(format!(
-            "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
-            100.0 * lost
-        ));
-    }
+    warnings.extend(left_out_hyperparameters(&problem, lost));
     warnings.extend(poor_draws(&components));
     let jitter = components
         .iter()
@@ -202,7 +196,7 @@ pub(super) fn conclude(
         warnings,
     };
     let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
-    let mut told: Vec<String> = posterior.draw_one_sided()?.into_iter().collect();
+    let mut told = posterior.draw_one_sided()?;
     told.extend(warnings_of(&posterior)?);
     posterior.summary.warnings.extend(told);
     posterior.summary.seconds = found.started.elapsed().as_secs_f64();
@@ -275,6 +269,17 @@ pub(super) fn covering(nodes: &[Node]) -> (&[Node], f64) {
     });
     let count = kept.by_ref().count();
     (&nodes[..count], held)
+}
+
+/// What to say of hyperparameters that were left out.
+pub(super) fn left_out_hyperparameters(problem: &Problem, lost: f64) -> Option<String> {
+    let what = problem.engine().why_lost();
+    (lost > LOST_UNSAID).then(|| {
+        format!(
+            "{what} at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
+            100.0 * lost
+        )
+    })
 }
 
 /// What to say where few of the draws that meet the rows' sums carry the weight.

@@ -242,7 +242,7 @@ impl Model {
         }
         if lost > 0.0 && is_integrated {
             warnings.push(format!(
-                "beliefs about the function did not converge at hyperparameters that hold {:.1} % of their posterior; they were left out",
+                "beliefs about the function did not converge, or no draws that meet the rows were found, at hyperparameters that hold {:.1} % of their posterior; they were left out",
                 100.0 * lost
             ));
         } else if lost > 0.0 {
@@ -283,10 +283,10 @@ impl Model {
             misfit::of_known_tables(&posterior)?,
             fine_noise::warning(&posterior)?,
         ];
-        posterior
-            .summary
-            .warnings
-            .extend(told.into_iter().flatten());
+        let told = told.into_iter().flatten();
+        let told = told.chain(misfit::limits_alone(&posterior));
+        let told: Vec<String> = told.collect();
+        posterior.summary.warnings.extend(told);
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }

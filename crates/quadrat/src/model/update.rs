@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::conclude::condition_covering;
+use super::conclude::{condition_covering, left_out_hyperparameters, poor_draws};
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
 use crate::posterior::component::{Component, Node};
@@ -71,7 +71,7 @@ impl Posterior {
             })
             .collect();
         nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let (components, _) = condition_covering(&problem, &nodes)?;
+        let (components, lost) = condition_covering(&problem, &nodes)?;
         let mut summary = self.summary.clone();
         summary.rows = problem.rows();
         summary.log_evidence += gain;
@@ -87,6 +87,10 @@ impl Posterior {
             .extend(mean_hypers(&problem, &components));
         summary.nodes = components.len();
         summary.warnings.extend(told);
+        summary
+            .warnings
+            .extend(left_out_hyperparameters(&problem, lost));
+        summary.warnings.extend(poor_draws(&components));
         let mut posterior = Self::new(problem, tables, nodes, components, summary);
         posterior.notes.clone_from(&self.notes);
         posterior.left_out = left_out;

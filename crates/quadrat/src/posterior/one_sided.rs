@@ -8,20 +8,29 @@ use rayon::prelude::*;
 
 use super::behind::without_site;
 use super::component::{Component, leave_out_without_draws, poor_share, share_out};
+use super::levels::mean_hypers;
 use super::marginals::Marginals;
 use super::mixture::Posterior;
+use super::summary::COVERED;
 use crate::error::FitError;
 use crate::inference::Conditioned;
 use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
 use crate::link::Link;
+use crate::problem::mean_settings::is_mean;
 
 /// A normal belief does not hold a row where its mean after the link is off by more than this part
 /// of the standard deviation: less than the 4,000 draws that answer else leave to chance, at the
 /// rare places, is no gain.
 const OFF: f64 = 0.1;
-/// By more than this many of them it is no answer, and rough draws are better.
+/// By more than this many of them it is no answer, and draws of which few carry the weight are
+/// better.
 const USELESS: f64 = 1.0;
+/// By more than this many of them it is told that the belief answers for want of draws.
+const TOLD: f64 = 0.5;
+/// Rows above which nothing is tried: there are no draws of so many, and to compare all of them
+/// takes longer.
+const MOST_ROWS: usize = 1000;
 /// Latent values behind which a link leaves next to nothing, or next to all.
 const FAR_OUT: f64 = 40.0;
 /// Half the width of what is integrated over, in standard deviations of a cavity.
@@ -35,25 +44,48 @@ impl Posterior {
     ///
     /// Where few of them carry the weight they answer only if nothing better does; what is then to
     /// be said is returned.
-    pub(crate) fn draw_one_sided(&mut self) -> Result<Option<String>, FitError> {
-        let has_sites = self.problem.method().is_some();
-        let is_told = self.problem.sparse().is_some() || self.problem.pooled().is_some();
+    pub(crate) fn draw_one_sided(&mut self) -> Result<Vec<String>, FitError> {
+        let has_sites = self.problem.method().is_some() && self.problem.rows() <= MOST_ROWS;
+        let is_told_elsewhere = self.problem.sparse().is_some() || self.problem.pooled().is_some();
+        if !has_sites || is_told_elsewhere {
+            return Ok(Vec::new());
+        }
         let open = self.open_rows();
-        if !has_sites || is_told || open.is_empty() || !self.problem.draw_points(&self.tables)? {
-            return Ok(None);
+        let off = match open.is_empty() {
+            true => 0.0,
+            false => self.most_off(&open)?,
+        };
+        if off <= OFF {
+            return Ok(Vec::new());
         }
-        let off = self.most_off(&open)?;
-        let are_told = off > OFF && self.draw_rows(off > USELESS);
-        if !are_told {
+        let lost = match self.problem.draw_points(&self.tables)? {
+            true => self.draw_rows(off > USELESS),
+            false => None,
+        };
+        let Some(lost) = lost else {
             self.problem.draw_no_sums();
-            return Ok(None);
-        }
-        Ok(poor_share(&self.components).map(|poor| {
+            let told = format!(
+                "rows leave the function open to one side, as counts of 0 do: the normal belief about the function misses the mean of such a row by {off:.1} of its standard deviations, and there are no weighted draws that could take its place; an upper bound of the variance or `--check mcmc` helps"
+            );
+            return Ok((off > TOLD).then_some(told).into_iter().collect());
+        };
+        self.summary.nodes = self.components.len();
+        self.summary.hyperparameters.retain(|h| !is_mean(&h.name));
+        let means = mean_hypers(&self.problem, &self.components);
+        self.summary.hyperparameters.extend(means);
+        let lost = (lost > 1.0 - COVERED).then(|| {
+            format!(
+                "no draws that meet the rows were found at hyperparameters that hold {:.1} % of their posterior; they were left out: an upper bound or a narrower prior for the variance helps",
+                100.0 * lost
+            )
+        });
+        let poor = poor_share(&self.components).map(|poor| {
             format!(
                 "rows leave the function open to one side, as counts of 0 do, and few of the draws that meet them carry the weight, at hyperparameters that hold {:.0} % of their posterior: their weights were evened out, and answers are rough; an upper bound of the variance or `--check mcmc` helps",
                 100.0 * poor
             )
-        }))
+        });
+        Ok(lost.into_iter().chain(poor).collect())
     }
 
     /// Whether draws answer, and meet rows that leave the function open to one side: what is known
@@ -95,9 +127,10 @@ impl Posterior {
         (0..self.tables.len()).flat_map(of_table).collect()
     }
 
-    /// Draws at all hyperparameters but a few of little weight; whether that could be done. Nothing
-    /// is done where there are no draws, or no good ones where these are asked for.
-    fn draw_rows(&mut self, takes_poor: bool) -> bool {
+    /// Draws at all hyperparameters but a few of little weight, which are left out: what these held.
+    /// None, and nothing is done, where there are no draws, or no good ones where these are asked
+    /// for.
+    fn draw_rows(&mut self, takes_poor: bool) -> Option<f64> {
         let count = self.components.len();
         let lift = |component: &Component| {
             let draws = self.problem.draws(component.weight, count);
@@ -109,15 +142,15 @@ impl Posterior {
             component.conditioned.lift = lift.map(Into::into);
         }
         let most = self.problem.engine().most_lost();
-        let are_found = leave_out_without_draws(&mut self.components, most).is_some();
-        match are_found {
-            true => share_out(&mut self.components),
-            false => self
+        let lost = leave_out_without_draws(&mut self.components, most);
+        match lost {
+            Some(_) => share_out(&mut self.components),
+            None => self
                 .components
                 .iter_mut()
                 .for_each(|c| c.conditioned.lift = None),
         }
-        are_found
+        lost
     }
 
     /// By how many standard deviations normal beliefs miss the mean of one of some rows, at most:
