@@ -96,8 +96,9 @@ def values(column):
 
 def _cells(column):
     for value in values(column):
-        missing = value is None or value != value or type(value).__name__ == "NAType"
-        yield "" if missing is True else _cell(value)
+        # Missing values of pandas refuse to say whether they equal themselves.
+        missing = value is None or type(value).__name__ == "NAType" or value != value
+        yield "" if missing else _cell(value)
 
 
 def _cell(value):

@@ -51,6 +51,11 @@ impl Prediction {
         let Asked {
             at, scale, table, ..
         } = &asked;
+        if asked.trials.is_some() && (asked.exposure.is_some() || *scale != Scale::Observation) {
+            let message = "trials: successes among them are observations; ask with \
+                           scale=\"observation\", and without an exposure";
+            return Err(Failure::Data(message.to_owned()));
+        }
         let told = match (&asked.exposure, &asked.trials) {
             (Some(exposure), _) => {
                 fitted.predict_at_exposure(at, *scale, *table, exposure.clone())?
