@@ -94,7 +94,7 @@ fn lengthscale(posterior: &crate::model::Posterior) -> f64 {
 }
 
 #[test]
-fn few_inducing_points_do_not_make_the_function_slow() {
+fn few_inducing_points_do_not_decide_how_fast_the_function_varies() {
     let model = fast();
     let sparse = |by_bound| FitOptions {
         by_bound,
@@ -111,7 +111,8 @@ fn few_inducing_points_do_not_make_the_function_slow() {
     let averages = lengthscale(&averaged);
     // The function varies by a factor of three within a row at most.
     assert!((averages / right).ln().abs() < 0.3, "{averages} {right}");
-    assert!(bound > 2.0 * right, "{bound} {right}");
+    // Else this shows nothing.
+    assert!((bound / right).ln().abs() > 1.0, "{bound} {right}");
     // What was held while the belief was sought is free again.
     assert!(averaged.summary().hyperparameters.iter().any(|h| !h.fixed));
     assert!(averaged.summary().converged);
