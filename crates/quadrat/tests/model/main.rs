@@ -40,6 +40,7 @@ mod sparse_edges;
 mod sparse_likelihoods;
 mod sparse_search;
 mod sparse_sums;
+mod suppressed_sums;
 mod times;
 mod truncated;
 mod varying;
