@@ -3,16 +3,17 @@
 use std::time::Instant;
 
 use super::Model;
-use super::averages::{Learned, OnlyStops};
+use super::averages::{Averaged, Learned, OnlyStops};
 use super::bounds::warn_about_bounds;
 use super::conclude::{alone, hypers};
 use super::drawn_sums::{condition_drawn, told_of_beliefs};
 use super::integrate_sparse::{integrate_averages, integrate_streamed, parts};
 use crate::error::{FitError, InputError};
-use crate::inference::in_pool;
-use crate::inference::sparse::{CurvatureOf, SparseOptimum, learn_sparse};
+use crate::inference::sparse::{CurvatureOf, SparseOptimum, VariationalPosterior, learn_sparse};
+use crate::inference::{Interval, in_pool};
 use crate::likelihood::Likelihood;
 use crate::parameter::Parameter;
+use crate::posterior::component::Node;
 use crate::posterior::correlation::correlations;
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -138,51 +139,56 @@ impl Model {
         })
     }
 
+    /// Searches, and leaves the inducing points where they were moved to.
+    fn search(
+        problem: &mut Problem,
+        searched: Searched<'_>,
+        options: &FitOptions,
+        progress: &dyn Progress,
+    ) -> Result<SparseOptimum, FitError> {
+        let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+        let only_stops = keeper.map(OnlyStops);
+        let keeper = match searched.averaged {
+            Learned::Stopped => only_stops.as_ref().map(|k| k as &dyn Keeper),
+            _ => keeper,
+        };
+        let (streamed, sparse) = parts(problem)?;
+        let easier = searched.easier.iter();
+        let easier: Vec<_> = easier.filter_map(|part| part.engine().streamed()).collect();
+        let moving = match options.move_inducing {
+            true => sparse.movable(problem.kernel(), problem.mean())?,
+            false => Vec::new(),
+        };
+        let sparse = &sparse.options;
+        let found = learn_sparse(streamed, &easier, &moving, sparse, progress, keeper)?;
+        let learned = match searched.averaged.found() {
+            Some(known) => known.with_belief(found),
+            None => found,
+        };
+        if let Some(free) = searched.free {
+            problem.release(free);
+        }
+        if let Some((inducing, _)) = &learned.moved
+            && let Some(sparse) = problem.sparse_mut()
+        {
+            sparse.move_inducing(inducing.clone());
+        }
+        Ok(learned)
+    }
+
     fn learn_streamed(
         &self,
         mut problem: Problem,
-        Searched {
-            averaged,
-            free,
-            easier,
-        }: Searched<'_>,
+        searched: Searched<'_>,
         options: &FitOptions,
         mut warnings: Vec<String>,
         started: Instant,
     ) -> Result<Posterior, FitError> {
         let silent = Silent;
         let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-        let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
-        let only_stops = keeper.map(OnlyStops);
-        let search_keeper = match averaged {
-            Learned::Stopped => only_stops.as_ref().map(|k| k as &dyn Keeper),
-            _ => keeper,
-        };
-        let averaged = averaged.found();
-        let (streamed, sparse) = parts(&problem)?;
-        let easier = easier
-            .iter()
-            .filter_map(|easier| easier.engine().streamed());
-        let easier: Vec<_> = easier.collect();
-        let moving = match options.move_inducing {
-            true => sparse.movable(problem.kernel(), problem.mean())?,
-            false => Vec::new(),
-        };
-        let sparse = &sparse.options;
-        let found = learn_sparse(streamed, &easier, &moving, sparse, progress, search_keeper)?;
-        let learned = match averaged {
-            Some(known) => known.with_belief(found),
-            None => found,
-        };
-        if let Some(free) = free {
-            problem.release(free);
-        }
+        let averaged = searched.averaged.found();
+        let learned = Self::search(&mut problem, searched, options, progress)?;
         let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
-        if let Some((inducing, _)) = &learned.moved
-            && let Some(sparse) = problem.sparse_mut()
-        {
-            sparse.move_inducing(inducing.clone());
-        }
         let (_, sparse) = parts(&problem)?;
         let optimum = &learned.optimum;
         warnings.extend(sparse.warnings());
@@ -194,35 +200,20 @@ impl Model {
             None,
             &mut warnings,
         );
-        let mut evaluations = learned.passes;
-        let (mut integrated, mut seen) = (None, Vec::new());
-        let wanted = is_integrated(&problem, &learned, options.hyperparameters);
-        let slow = slowness(&learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
-        if let Some(passes) = slow.filter(|_| wanted) {
-            warnings.push(format!(
-                "hyperparameters were not integrated, since beliefs about the function converge slowly here (some {passes:.0} passes over the rows for every setting): intervals may be too short; `hyperparameters = \"integrate\"` takes the time"
-            ));
-        }
-        if wanted && slow.is_none() {
-            let told = &mut warnings;
-            let found = match averaged {
-                Some(known) => integrate_averages(&problem, known, (progress, keeper), told)?,
-                None => integrate_streamed(&problem, &learned, (progress, keeper), told)?,
-            };
-            evaluations += found.passes;
-            (integrated, seen) = (found.spread, found.seen);
-        }
-        let mut is_integrated = integrated.is_some();
-        let (mut nodes, intervals) = match integrated {
-            Some(found) => (found.nodes, found.intervals),
-            None => {
-                let intervals = match learned.curvature {
-                    CurvatureOf::Nothing => Vec::new(),
-                    _ => optimum.intervals(problem.parameters(), 0.95)?,
-                };
-                (alone(optimum), intervals)
-            }
-        };
+        let Around {
+            mut nodes,
+            intervals,
+            mut is_integrated,
+            seen,
+            passes,
+        } = around(
+            &problem,
+            &learned,
+            averaged,
+            (options, progress),
+            &mut warnings,
+        )?;
+        let evaluations = learned.passes + passes;
         let SparseOptimum { optimum, found, .. } = learned;
         // Conditioning goes on from where learning and integration ended.
         if let Some(sparse) = problem.sparse_mut() {
@@ -275,21 +266,80 @@ impl Model {
         };
         let tables = self.tables.clone();
         let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
-        let mut told = posterior.overdispersion()?;
-        told.extend(posterior.warnings_of_sums()?);
-        told.extend(posterior.warning_of_insides());
-        posterior.summary.warnings.extend(told);
-        let told = [
-            misfit::of_known_tables(&posterior)?,
-            fine_noise::warning(&posterior)?,
-        ];
-        let told = told.into_iter().flatten();
-        let told = told.chain(misfit::limits_alone(&posterior));
-        let told: Vec<String> = told.collect();
+        let told = warnings_of(&posterior)?;
         posterior.summary.warnings.extend(told);
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }
+}
+
+/// Hyperparameters about an optimum.
+struct Around {
+    nodes: Vec<Node>,
+    intervals: Vec<Interval>,
+    is_integrated: bool,
+    /// Beliefs at some of them.
+    seen: Vec<VariationalPosterior>,
+    /// Passes over the rows.
+    passes: usize,
+}
+
+/// Integrates over the hyperparameters, where that is wanted and does not take too long.
+fn around(
+    problem: &Problem,
+    learned: &SparseOptimum,
+    averaged: Option<&Averaged>,
+    (options, progress): (&FitOptions, &dyn Progress),
+    warnings: &mut Vec<String>,
+) -> Result<Around, FitError> {
+    let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+    let wanted = is_integrated(problem, learned, options.hyperparameters);
+    let slow = slowness(learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
+    if let Some(passes) = slow.filter(|_| wanted) {
+        warnings.push(format!(
+            "hyperparameters were not integrated, since beliefs about the function converge slowly here (some {passes:.0} passes over the rows for every setting): intervals may be too short; `hyperparameters = \"integrate\"` takes the time"
+        ));
+    }
+    let (mut seen, mut passes) = (Vec::new(), 0);
+    if wanted && slow.is_none() {
+        let found = match averaged {
+            Some(known) => integrate_averages(problem, known, (progress, keeper), warnings)?,
+            None => integrate_streamed(problem, learned, (progress, keeper), warnings)?,
+        };
+        (seen, passes) = (found.seen, found.passes);
+        if let Some(spread) = found.spread {
+            return Ok(Around {
+                nodes: spread.nodes,
+                intervals: spread.intervals,
+                is_integrated: true,
+                seen,
+                passes,
+            });
+        }
+    }
+    let optimum = &learned.optimum;
+    let intervals = match learned.curvature {
+        CurvatureOf::Nothing => Vec::new(),
+        _ => optimum.intervals(problem.parameters(), 0.95)?,
+    };
+    Ok(Around {
+        nodes: alone(optimum),
+        intervals,
+        is_integrated: false,
+        seen,
+        passes,
+    })
+}
+
+/// What is to be told of what a posterior predicts of its own rows.
+fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
+    let mut told = posterior.overdispersion()?;
+    told.extend(posterior.warnings_of_sums()?);
+    told.extend(posterior.warning_of_insides());
+    told.extend(misfit::of_known_tables(posterior)?);
+    told.extend(fine_noise::warning(posterior)?);
+    told.extend(misfit::limits_alone(posterior));
+    Ok(told)
 }
 
 /// Whether hyperparameters are integrated: where it is asked for, or takes little.

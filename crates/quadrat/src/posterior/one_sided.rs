@@ -127,9 +127,9 @@ impl Posterior {
         (0..self.tables.len()).flat_map(of_table).collect()
     }
 
-    /// Draws at all hyperparameters but a few of little weight, which are left out: what these held.
-    /// None, and nothing is done, where there are no draws, or no good ones where these are asked
-    /// for.
+    /// Draws at all hyperparameters but a few of little weight, which are left out: what these
+    /// held. None, and nothing is done, where there are no draws, or no good ones where these are
+    /// asked for.
     fn draw_rows(&mut self, takes_poor: bool) -> Option<f64> {
         let count = self.components.len();
         let lift = |component: &Component| {

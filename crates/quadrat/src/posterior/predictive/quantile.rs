@@ -35,8 +35,8 @@ impl Seen<'_> {
         crossing(bracket, width, |y| self.cdf(y) - p)
     }
 
-    /// That of `e^f` or of what is a factor of it, searched on the logarithmic scale: values may be tens of
-    /// powers of ten apart.
+    /// That of `e^f`, or of what is a factor of it, searched on the logarithmic scale: values may
+    /// be tens of powers of ten apart.
     fn quantile_of_factor(&self, p: f64) -> f64 {
         let bracket = self.log_bracket(p);
         if bracket.0.is_nan() {
@@ -45,8 +45,8 @@ impl Seen<'_> {
         crossing(bracket, |_| 2e-10, |l| self.share(l.exp(), l) - p).exp()
     }
 
-    /// That of `e^f` with noise, searched on the scale of `asinh(y / noise)`, which beyond the noise
-    /// is logarithmic.
+    /// That of `e^f` with noise, searched on the scale of `asinh(y / noise)`, which is logarithmic
+    /// beyond the noise.
     fn quantile_beyond_noise(&self, unit: f64, (lo, hi): (f64, f64), p: f64) -> f64 {
         let bracket = ((lo / unit).asinh(), (hi / unit).asinh());
         let value = |u: f64| self.cdf(unit * u.sinh()) - p;
