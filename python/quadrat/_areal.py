@@ -66,7 +66,12 @@ class ArealFit:
             target = _squares(self._source, _arrays.number(cell, "cell"), self.is_planar)
         target = self._source if target is None else target
         if not self.is_planar:
-            return _told(target, _fitted(self._study, target, self._aggregate, False)["target"])
+            result = _fitted(self._study, target, self._aggregate, False)
+            for warning in result.warnings:
+                # What was said of the fit was said then.
+                if warning not in self.warnings:
+                    warnings.warn(warning, FitWarning, stacklevel=2)
+            return _told(target, result["target"])
         shapes = [one["geometry"] for one in _features(target, "target")]
         support = region(shapes, aggregate=self._aggregate)
         return _told(target, self.posterior.predict(support).to_dict())

@@ -44,7 +44,7 @@ class GaussianProcess(BaseEstimator):
         if groups is not None:
             at = bag(inputs(X), key=groups, weight=weight, aggregate=aggregate)
         with warnings.catch_warnings():
-            # What is told of places is told of those that were fitted, too.
+            # Searches and folds predict hundreds of times: the fit has warned once.
             warnings.simplefilter("ignore", FitWarning)
             return self.posterior_.predict(at, scale)
 
