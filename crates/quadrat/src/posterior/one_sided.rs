@@ -35,9 +35,12 @@ const MOST_ROWS: usize = 1000;
 const FAR_OUT: f64 = 40.0;
 /// Half the width of what is integrated over, in standard deviations of a cavity.
 const REACH: f64 = 8.0;
-/// Places of the trapezoidal rule: a tenth of a standard deviation apart, where the rule is right
-/// to rounding for a normal density times what is smooth on that scale.
-const PLACES: usize = 161;
+/// Places of the trapezoidal rule are a tenth of a standard deviation apart, where the rule is
+/// right to rounding for a normal density, and no more than this: behind `exp` the likelihood
+/// changes over about one.
+const STEP: (f64, f64) = (0.1, 0.3);
+/// Most places: a belief that is wider misses any row by far.
+const MOST_PLACES: f64 = 20_000.0;
 
 impl Posterior {
     /// Lets draws answer where rows at points are not held by a normal belief, and are few enough.
@@ -206,8 +209,10 @@ fn missed(
     cavity: Belief,
 ) -> [f64; 2] {
     let sd = cavity.variance.sqrt();
-    let places = (0..PLACES).map(|k| {
-        let z = REACH * (2.0 * k as f64 / (PLACES - 1) as f64 - 1.0);
+    let step = STEP.0.min(STEP.1 / sd).max(2.0 * REACH / MOST_PLACES);
+    let half = (REACH / step).ceil() as i64;
+    let places = (-half..=half).map(|k| {
+        let z = step * k as f64;
         let f = cavity.mean + sd * z;
         let log = block.likelihood.log_density(own, row, f).value - 0.5 * z * z;
         (log, link.value(f))

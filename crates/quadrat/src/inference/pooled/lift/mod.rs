@@ -24,11 +24,12 @@
 //! anything else does.
 //!
 //! Rows that follow from others, as a total from its parts, and rows that say next to nothing are
-//! not met: they only weigh (`choose.rs`). The mean of the weights is an unbiased estimate of the
-//! evidence. Where few draws would carry the weight, weights are raised to a power below one at
-//! which a tenth of the draws count: that is between the posterior and the proposal, which knows
-//! the rows' sums well and is told of in a warning. Other places follow from the same draws of the
-//! prior (Matheron's rule), so that sums of parts are sums within each draw.
+//! not met: they only weigh (`choose.rs`). The mean of the weights is a consistent estimate of the
+//! evidence; it is unbiased where the normal values of the draws are independent, and not where
+//! their moments are matched. Where few draws would carry the weight, weights are raised to a power
+//! below one at which a tenth of the draws count: that is between the posterior and the proposal,
+//! which knows the rows' sums well and is told of in a warning. Other places follow from the same
+//! draws of the prior (Matheron's rule), so that sums of parts are sums within each draw.
 //!
 //! # Source
 //! Matheron's rule: Journel and Huijbregts 1978; Wilson and others 2020. Weights by a change of
@@ -215,7 +216,7 @@ impl Lift {
         &self.weights
     }
 
-    /// The log evidence in nats: the log of an unbiased estimate.
+    /// The log evidence in nats: the log of the mean of the weights, which is consistent.
     #[must_use]
     pub fn log_evidence(&self) -> f64 {
         self.log_evidence
