@@ -12,7 +12,6 @@ use crate::error::{FitError, InputError};
 use crate::inference::sparse::{CurvatureOf, SparseOptimum, VariationalPosterior, learn_sparse};
 use crate::inference::{Interval, in_pool};
 use crate::likelihood::Likelihood;
-use crate::parameter::Parameter;
 use crate::posterior::component::Node;
 use crate::posterior::correlation::correlations;
 use crate::posterior::levels::mean_hypers;
@@ -32,14 +31,6 @@ const OVERDISPERSED: f64 = 3.0;
 /// Passes for one setting, on average, from which on beliefs converge so slowly that a thousand
 /// settings would take minutes: five to twenty are usual.
 const SLOW: f64 = 50.0;
-
-/// What goes before a search over all points.
-struct Searched<'a> {
-    averaged: &'a Learned,
-    /// The hyperparameters as they were before averages told them.
-    free: Option<Vec<Parameter>>,
-    easier: &'a [Problem],
-}
 
 impl Model {
     /// [`Model::fit`] under [`super::Inference::Sparse`].
@@ -117,77 +108,51 @@ impl Model {
             let silent = Silent;
             let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
             let averaged = self.learn_by_averages(&problem, options, progress);
-            if matches!(averaged, Learned::Nothing)
-                && let Some(better) = self.better_start(&problem, choice)
-            {
-                let named = problem.prior().named(&better);
-                problem.start_at(&named);
+            let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+            let only_stops = keeper.map(OnlyStops);
+            let only_stops = only_stops.as_ref().map(|k| k as &dyn Keeper);
+            let known = averaged.found();
+            let held = known.map(|known| {
+                let free = problem.hold_at(&known.optimum.theta);
+                let easier = self.easier(&problem, choice, options.dear);
+                let found = search(&mut problem, &easier, options, (progress, only_stops));
+                problem.release(free);
+                found.map(|found| known.with_belief(found))
+            });
+            let held = match held.transpose() {
+                Err(error) if error.is_recoverable() => None,
+                held => held?.flatten(),
+            };
+            if let Some(learned) = held {
+                let found = (learned, known);
+                return self.conclude_streamed(problem, found, options, warnings, started);
             }
-            let free = averaged
-                .found()
-                .map(|known| problem.hold_at(&known.optimum.theta));
-            let easier = match averaged {
-                Learned::Stopped => Vec::new(),
-                _ => self.easier(&problem, choice, options.dear),
-            };
-            let searched = Searched {
-                averaged: &averaged,
-                free,
-                easier: &easier,
-            };
-            self.learn_streamed(problem, searched, options, warnings, started)
+            let (mut easier, mut keeper) = (Vec::new(), keeper);
+            if matches!(averaged, Learned::Stopped) {
+                keeper = only_stops;
+            } else {
+                if let Some(better) = self.better_start(&problem, choice) {
+                    let named = problem.prior().named(&better);
+                    problem.start_at(&named);
+                }
+                easier = self.easier(&problem, choice, options.dear);
+            }
+            let learned = search(&mut problem, &easier, options, (progress, keeper))?;
+            self.conclude_streamed(problem, (learned, None), options, warnings, started)
         })
     }
 
-    /// Searches, and leaves the inducing points where they were moved to.
-    fn search(
-        problem: &mut Problem,
-        searched: Searched<'_>,
-        options: &FitOptions,
-        progress: &dyn Progress,
-    ) -> Result<SparseOptimum, FitError> {
-        let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
-        let only_stops = keeper.map(OnlyStops);
-        let keeper = match searched.averaged {
-            Learned::Stopped => only_stops.as_ref().map(|k| k as &dyn Keeper),
-            _ => keeper,
-        };
-        let (streamed, sparse) = parts(problem)?;
-        let easier = searched.easier.iter();
-        let easier: Vec<_> = easier.filter_map(|part| part.engine().streamed()).collect();
-        let moving = match options.move_inducing {
-            true => sparse.movable(problem.kernel(), problem.mean())?,
-            false => Vec::new(),
-        };
-        let sparse = &sparse.options;
-        let found = learn_sparse(streamed, &easier, &moving, sparse, progress, keeper)?;
-        let learned = match searched.averaged.found() {
-            Some(known) => known.with_belief(found),
-            None => found,
-        };
-        if let Some(free) = searched.free {
-            problem.release(free);
-        }
-        if let Some((inducing, _)) = &learned.moved
-            && let Some(sparse) = problem.sparse_mut()
-        {
-            sparse.move_inducing(inducing.clone());
-        }
-        Ok(learned)
-    }
-
-    fn learn_streamed(
+    /// The posterior about what was learned, by averages where there are any.
+    fn conclude_streamed(
         &self,
         mut problem: Problem,
-        searched: Searched<'_>,
+        (learned, averaged): (SparseOptimum, Option<&Averaged>),
         options: &FitOptions,
         mut warnings: Vec<String>,
         started: Instant,
     ) -> Result<Posterior, FitError> {
         let silent = Silent;
         let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
-        let averaged = searched.averaged.found();
-        let learned = Self::search(&mut problem, searched, options, progress)?;
         let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
         let (_, sparse) = parts(&problem)?;
         let optimum = &learned.optimum;
@@ -271,6 +236,30 @@ impl Model {
         posterior.summary.seconds = started.elapsed().as_secs_f64();
         Ok(posterior)
     }
+}
+
+/// Searches over all points, and leaves the inducing points where they were moved to.
+fn search(
+    problem: &mut Problem,
+    easier: &[Problem],
+    options: &FitOptions,
+    (progress, keeper): (&dyn Progress, Option<&dyn Keeper>),
+) -> Result<SparseOptimum, FitError> {
+    let (streamed, sparse) = parts(problem)?;
+    let easier = easier.iter().filter_map(|part| part.engine().streamed());
+    let easier: Vec<_> = easier.collect();
+    let moving = match options.move_inducing {
+        true => sparse.movable(problem.kernel(), problem.mean())?,
+        false => Vec::new(),
+    };
+    let sparse = &sparse.options;
+    let learned = learn_sparse(streamed, &easier, &moving, sparse, progress, keeper)?;
+    if let Some((inducing, _)) = &learned.moved
+        && let Some(sparse) = problem.sparse_mut()
+    {
+        sparse.move_inducing(inducing.clone());
+    }
+    Ok(learned)
 }
 
 /// Hyperparameters about an optimum.

@@ -186,7 +186,8 @@ impl Keeper for Stopping {
 #[test]
 fn a_search_that_was_stopped_goes_on_to_the_same_answer() {
     let model = |shift: f64| {
-        let mut data = Bagged::new(40, 6, rate, 11);
+        // The bound tells the hyperparameters of rows of one point each.
+        let mut data = Bagged::new(40, 1, rate, 11);
         data.counts.iter_mut().for_each(|count| *count += shift);
         Model::new(Kernel::se(["x"])).observe(data.table(Link::Exp))
     };
