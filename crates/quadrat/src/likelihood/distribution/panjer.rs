@@ -53,9 +53,20 @@ impl Member {
             }
             _ => return None,
         };
-        // Probabilities rise up to the mode.
-        let (mut start, mut reached) = (0.0, at.mean().floor());
+        // Probabilities rise up to the mode. Beyond the last term none is asked for, and whole
+        // numbers there may be more than one apart.
+        let (mut start, mut reached) = (0.0, at.mean().floor().min(MOST_TERMS));
         if at.log_density(start) < LEAST {
+            let begins = at.log_density(reached) >= LEAST;
+            if !begins {
+                return Some(Self {
+                    a: 0.0,
+                    b: 0.0,
+                    start: f64::INFINITY,
+                    p: 0.0,
+                    last,
+                });
+            }
             while reached - start > 1.0 {
                 let middle = f64::midpoint(start, reached).floor();
                 if at.log_density(middle) < LEAST {
@@ -168,6 +179,22 @@ impl PanjerMixture {
 mod tests {
     use super::super::{Binomial, Gamma, NegativeBinomial, Poisson};
     use super::*;
+
+    /// Counts whose terms begin beyond all that are kept, also where whole numbers are farther apart
+    /// than one, or the mean is none.
+    #[test]
+    fn members_far_away_add_nothing() {
+        for mean in [1e5, 1e16, 1e30, 1e300, f64::INFINITY] {
+            let far = (Distribution::Poisson(Poisson { mean }), 0.75);
+            let near = Distribution::Poisson(Poisson { mean: 2.0 });
+            let mixture = PanjerMixture::new(&[far, (near.clone(), 0.25)]).unwrap();
+            for y in [0.0, 3.0, MOST_TERMS] {
+                let found = mixture.at_most(y).unwrap();
+                // A sum of some terms.
+                assert!((found - 0.25 * near.cdf(y)).abs() < 1e-14, "{mean} {y}");
+            }
+        }
+    }
 
     /// Sums of terms are the distribution functions.
     #[test]
