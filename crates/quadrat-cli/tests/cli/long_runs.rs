@@ -261,7 +261,8 @@ fn going_on_from_nothing_is_refused() {
         &["fit", "s.toml", "-o", "m.quadrat", "--resume"],
         "`m.quadrat.checkpoint` is damaged",
     );
-    let dense = STUDY.replace("method = \"sparse\"\ninducing = 80", "method = \"laplace\"");
+    let sparse = "method = \"sparse\"\ninducing = 80\nlog_sum = \"taylor\"";
+    let dense = STUDY.replace(sparse, "method = \"laplace\"");
     std::fs::write(folder.path().join("s.toml"), dense).unwrap();
     refuse(
         &["run", "s.toml", "-o", "out", "--resume"],

