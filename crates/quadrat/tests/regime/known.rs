@@ -52,7 +52,6 @@ pub const KNOWN: &[(&str, &str)] = &[
     ),
     ("binomial/sparse/map/mean/vaguer_mean/0", SPARSE_SHARES),
     ("exact/sparse/map/mean/far_learned/0", SPARSE_EXACT),
-    ("exact/sparse/map/bag/far_learned/0", SPARSE_EXACT),
     ("exact/sparse/map/mean/vaguer_mean/0", SPARSE_VAGUE),
     ("exact/sparse/map/sum/vaguer_mean/0", SPARSE_VAGUE),
     ("exact/sparse/map/bag/vaguer_mean/0", SPARSE_VAGUE),
