@@ -212,9 +212,9 @@ impl Drawn {
         }
     }
 
-    /// The latent values with the mean and variance of the total, in strata of equal weight: of the
-    /// smallest draws, and so on. None where one is no number.
-    pub fn beliefs(&self, weights: &[f64], link: Link, strata: usize) -> Option<Vec<Belief>> {
+    /// The latent values with the mean and variance of the total, in strata of these shares of
+    /// the weight: of the smallest draws, and so on. None where one is no number.
+    pub fn beliefs(&self, weights: &[f64], link: Link, strata: &[f64]) -> Option<Vec<Belief>> {
         let one = |(mut mean, variance): (f64, f64)| {
             if link.is_probability() {
                 // Next to nothing and next to all are numbers too.
@@ -230,24 +230,23 @@ impl Drawn {
     }
 
     /// Mean and variance of each stratum. Together they are those of all draws.
-    fn moments(&self, weights: &[f64], strata: usize) -> Vec<(f64, f64)> {
+    fn moments(&self, weights: &[f64], strata: &[f64]) -> Vec<(f64, f64)> {
         let mut order: Vec<usize> = (0..weights.len()).filter(|&d| weights[d] > 0.0).collect();
-        if strata > 1 {
+        if strata.len() > 1 {
             order.sort_by(|a, b| self.sums[*a].total_cmp(&self.sums[*b]));
         }
         let whole: f64 = order.iter().map(|&draw| weights[draw]).sum();
-        let own = whole / strata as f64;
-        let mut out = Vec::with_capacity(strata);
+        let mut out = Vec::with_capacity(strata.len());
         let mut left = order
             .into_iter()
             .map(|draw| (draw, weights[draw]))
             .peekable();
-        for stratum in 0..strata {
+        for (stratum, share) in strata.iter().enumerate() {
             // Draws at an end belong to both sides in part; the last takes what rounding leaves.
-            let mut room = if stratum + 1 == strata {
+            let mut room = if stratum + 1 == strata.len() {
                 f64::INFINITY
             } else {
-                own
+                share * whole
             };
             let mut members: Vec<(usize, f64)> = Vec::new();
             while room > 0.0
@@ -302,22 +301,27 @@ mod tests {
         }
         let whole: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|w| *w /= whole);
-        let [(mean, variance)] = drawn.moments(&weights, 1)[..] else {
+        let [(mean, variance)] = drawn.moments(&weights, &[1.0])[..] else {
             panic!("one stratum has one mean");
         };
         let (plain, between) = weighted(&weights, &drawn.sums);
         let open: f64 = weights.iter().zip(&drawn.open).map(|(w, v)| w * v).sum();
         // Rounding of a hundred terms.
         assert!((mean - plain).abs() < 1e-14 && (variance - between - open).abs() < 1e-14);
-        let strata = drawn.moments(&weights, 8);
-        assert_eq!(strata.len(), 8);
+        let shares = [0.05, 0.2, 0.25, 0.3, 0.2];
+        let strata = drawn.moments(&weights, &shares);
+        assert_eq!(strata.len(), 5);
         assert!(strata.is_sorted_by(|a, b| a.0 <= b.0));
-        let together: f64 = strata.iter().map(|s| s.0 / 8.0).sum();
-        let spread = strata.iter().map(|s| (s.1 + (s.0 - mean).powi(2)) / 8.0);
+        let together: f64 = shares.iter().zip(&strata).map(|(p, s)| p * s.0).sum();
+        let own = |(p, s): (&f64, &(f64, f64))| p * (s.1 + (s.0 - mean).powi(2));
+        let spread = shares.iter().zip(&strata).map(own);
         assert!((together - mean).abs() < 1e-13);
         assert!((spread.sum::<f64>() - variance).abs() < 1e-13);
         // No stratum is beyond the largest draw by more than what is left open there.
-        assert!(strata[7].0 < 2.0);
-        assert_eq!(drawn.beliefs(&weights, Link::Exp, 8).unwrap().len(), 8);
+        assert!(strata[4].0 < 2.0);
+        assert_eq!(
+            drawn.beliefs(&weights, Link::Exp, &shares).unwrap().len(),
+            5
+        );
     }
 }

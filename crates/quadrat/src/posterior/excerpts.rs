@@ -163,7 +163,7 @@ impl Posterior {
                 let points = halves.atoms_as_points();
                 let held = vec![None; halves.len()];
                 let parts = (&halves, &points, &held[..]);
-                let drawn = self.lifted_totals(component, (&lift, None), parts, (link, 1));
+                let drawn = self.lifted_totals(component, (&lift, None), parts, (link, &[1.0]));
                 let believed = Believed::new(self, component, &halves);
                 for (half, drawn) in drawn.into_iter().enumerate() {
                     if let Some(&[drawn]) = drawn.as_deref() {

@@ -143,7 +143,7 @@ impl Posterior {
 
     /// The latent values that the totals of a part amount to: with the mean and variance of
     /// `sum_i w_i link(f(x_i))` over the draws and what each of them leaves open, in strata of
-    /// equal weight.
+    /// the draws.
     ///
     /// None for a row whose function is so uncertain that its mean after the link is no number.
     ///
@@ -153,13 +153,13 @@ impl Posterior {
     /// * `part` - rows of weighted points
     /// * `points` - these points, one a row
     /// * `holding` - the observed rows that hold each row
-    /// * `strata` - how many beliefs a row has
+    /// * `strata` - shares of the draws, each of which has a belief about the row
     pub(super) fn lifted_totals(
         &self,
         component: &Component,
         (lift, shared): (&Ready<'_>, Option<(&SharedOut, &Mat<f64>)>),
         (part, points, holding): (&Functionals, &Functionals, &[Option<Holding>]),
-        (link, strata): (Link, usize),
+        (link, strata): (Link, &[f64]),
     ) -> Vec<Option<Vec<Belief>>> {
         let theta = &component.theta;
         let prior = self.problem.mean().means(points);

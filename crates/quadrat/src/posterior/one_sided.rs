@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::behind::without_site;
 use super::component::{Component, leave_out_without_draws, poor_share, share_out};
+use super::drawn_total::weighted;
 use super::levels::mean_hypers;
 use super::marginals::Marginals;
 use super::mixture::Posterior;
@@ -23,8 +24,11 @@ use crate::problem::mean_settings::is_mean;
 /// of the standard deviation: less than the 4,000 draws that answer else leave to chance, at the
 /// rare places, is no gain.
 const OFF: f64 = 0.1;
-/// By more than this many of them it is no answer, and draws of which few carry the weight are
-/// better.
+/// Nor where its standard deviation is off by more than this part of the one of draws, whose own is
+/// known to a tenth.
+const OFF_SPREAD: f64 = 0.2;
+/// By more than this many standard deviations it is no answer, and draws of which few carry the
+/// weight are better.
 const USELESS: f64 = 1.0;
 /// By more than this many of them it is told that the belief answers for want of draws.
 const TOLD: f64 = 0.5;
@@ -54,14 +58,18 @@ impl Posterior {
             return Ok(Vec::new());
         }
         let open = self.open_rows();
-        let off = match open.is_empty() {
-            true => 0.0,
-            false => self.most_off(&open)?,
-        };
-        if off <= OFF {
+        if open.is_empty() {
             return Ok(Vec::new());
         }
-        let lost = match self.problem.draw_points(&self.tables)? {
+        let beliefs = self.one_by_one(self.problem.observed())?;
+        let off = self.most_off(&open, &beliefs);
+        let has_draws = self.problem.draw_points(&self.tables)?;
+        let is_off = off > OFF || (has_draws && self.draws_differ(&open, &beliefs[0])?);
+        if !is_off {
+            self.problem.draw_no_sums();
+            return Ok(Vec::new());
+        }
+        let lost = match has_draws {
             true => self.draw_rows(off > USELESS),
             false => None,
         };
@@ -156,10 +164,37 @@ impl Posterior {
         lost
     }
 
+    /// Whether good draws at the heaviest hyperparameters tell one of some rows otherwise than its
+    /// normal belief. They see what no row says by itself: that many rows near each other are open.
+    fn draws_differ(&self, rows: &[(usize, usize)], beliefs: &Marginals) -> Result<bool, FitError> {
+        let theta = &self.components[0].theta;
+        let lift = self
+            .problem
+            .lift(theta, self.problem.draws(1.0, self.components.len()));
+        let Some(lift) = lift.filter(|lift| !lift.is_poor()) else {
+            return Ok(false);
+        };
+        let lift = lift.ready(|| self.problem.drawn().parted(theta).kernel)?;
+        let blocks = self.problem.blocks();
+        let differs = |&(table, row): &(usize, usize)| {
+            let at = blocks[table].first + row;
+            let link = self.tables[table].likelihood.mean_link()?;
+            let averages: Vec<f64> = lift.averages(at)?.collect();
+            let (mean, variance) = weighted(lift.weights(), &averages);
+            let sd = variance.sqrt();
+            let told = link.moments(Belief {
+                mean: beliefs.mean[at],
+                variance: beliefs.variance[at],
+            });
+            let is_far = (told.mean - mean).abs() > OFF * sd;
+            Some(is_far || (told.variance.sqrt() - sd).abs() > OFF_SPREAD * sd)
+        };
+        Ok(rows.iter().any(|row| differs(row) == Some(true)))
+    }
+
     /// By how many standard deviations normal beliefs miss the mean of one of some rows, at most:
     /// errors and standard deviations are averaged over the hyperparameters.
-    fn most_off(&self, rows: &[(usize, usize)]) -> Result<f64, FitError> {
-        let beliefs = self.one_by_one(self.problem.observed())?;
+    fn most_off(&self, rows: &[(usize, usize)], beliefs: &[Marginals]) -> f64 {
         let blocks = self.problem.blocks();
         let misses = |(component, own): (&Component, &Marginals)| -> Vec<[f64; 2]> {
             let one = |&(table, row): &(usize, usize)| {
@@ -179,14 +214,14 @@ impl Posterior {
             };
             rows.iter().map(one).collect()
         };
-        let each = self.components.par_iter().zip(&beliefs).map(misses);
+        let each = self.components.par_iter().zip(beliefs).map(misses);
         let each: Vec<Vec<[f64; 2]>> = each.collect();
         let off = |k: usize| {
             let of = |part: usize| each.iter().map(|rows| rows[k][part]).sum::<f64>();
             of(0) / of(1)
         };
         // Rows of which nothing could be told are no numbers.
-        Ok((0..rows.len()).map(off).fold(0.0, f64::max))
+        (0..rows.len()).map(off).fold(0.0, f64::max)
     }
 }
 
@@ -246,9 +281,13 @@ mod tests {
     /// Of counts at places so far apart that they know nothing of each other.
     fn apart(counts: &[f64], variance: f64, method: Method) -> Posterior {
         let places: Vec<f64> = (0..counts.len()).map(|i| 100.0 * i as f64).collect();
+        at(&places, counts, variance, method)
+    }
+
+    fn at(places: &[f64], counts: &[f64], variance: f64, method: Method) -> Posterior {
         let exposure = vec![1.0; counts.len()];
         let counts = Poisson::new(counts.to_vec(), exposure, Link::Exp).unwrap();
-        let rows = Functionals::points("x", &places).unwrap();
+        let rows = Functionals::points("x", places).unwrap();
         let model = Model::new(Kernel::se(["x"]))
             .mean(Mean::Fixed(-1.0))
             .set("se.variance", Setting::fixed(variance))
@@ -261,29 +300,39 @@ mod tests {
         model.fit(&options).unwrap()
     }
 
-    /// `E e^f` and its sd given a count, prior `N(-1, variance)`, by a sum over a fine grid.
-    fn known(count: f64, variance: f64) -> (f64, f64) {
+    /// `E e^f` and its sd given a count and an exposure, prior `N(-1, variance)`, and where its
+    /// lowest fortieth ends, by sums over a fine grid.
+    fn known(count: f64, exposure: f64, variance: f64) -> (f64, f64, f64) {
         let sd = f64::sqrt(variance);
-        let (mut whole, mut first, mut second) = (0.0, 0.0, 0.0);
-        for k in -8000..8000 {
+        let places = (-8000..8000).map(|k| {
             let z = f64::from(k) / 1000.0;
             let f = -1.0 + sd * z;
-            let weight = (count * f - f.exp() - 0.5 * z * z).exp();
-            whole += weight;
-            first += weight * f.exp();
-            second += weight * (2.0 * f).exp();
-        }
-        let mean = first / whole;
-        (mean, (second / whole - mean * mean).sqrt())
+            let weight = (count * f - exposure * f.exp() - 0.5 * z * z).exp();
+            (weight, f.exp())
+        });
+        let places: Vec<(f64, f64)> = places.collect();
+        let whole: f64 = places.iter().map(|(w, _)| w).sum();
+        let mean = places.iter().map(|(w, rate)| w * rate).sum::<f64>() / whole;
+        let square = places.iter().map(|(w, rate)| w * rate * rate).sum::<f64>() / whole;
+        let below = places.iter().scan(0.0, |held, (w, rate)| {
+            *held += w / whole;
+            Some((*held, *rate))
+        });
+        let lower = below
+            .take_while(|(held, _)| *held < 0.025)
+            .last()
+            .unwrap()
+            .1;
+        (mean, (square - mean * mean).sqrt(), lower)
     }
 
     #[test]
     fn rates_of_counts_of_none_are_as_low_as_the_counts_allow() {
         let at = Functionals::points("x", &[0.0, 100.0]).unwrap();
         // The draws of six rows that know nothing of each other carry less and less of the weight
-        // as the prior gets wider.
-        for (rows, variance) in [(6, 9.0), (2, 49.0)] {
-            let (mean, sd) = known(0.0, variance);
+        // as the prior gets wider. At 3 the mean is held, the spread is not.
+        for (rows, variance) in [(6, 3.0), (6, 9.0), (2, 49.0)] {
+            let (mean, sd, lower) = known(0.0, 1.0, variance);
             for method in [Method::Ep, Method::Laplace] {
                 let posterior = apart(&[0.0; 6][..rows], variance, method);
                 assert!(posterior.has_draws() && posterior.draws_open_rows());
@@ -295,9 +344,25 @@ mod tests {
                     // standard errors of a mean; sds of what is skew are rougher.
                     assert!((told.mean()[row] - mean).abs() < 0.1 * sd, "{variance}");
                     assert!((told.sd()[row] / sd - 1.0).abs() < 0.2, "{variance}");
+                    // Below a stratum's end its normal belief stands for its draws.
+                    let ratio = told.quantile(0.025)[row] / lower;
+                    assert!((0.75..1.33).contains(&ratio), "{variance}: {ratio}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_of_one_place_are_seen_to_be_open_together() {
+        // None of them by itself leaves much open: the others have said as much.
+        let (rows, variance) = (30, 9.0);
+        let posterior = at(&[5.0; 30], &[0.0; 30], variance, Method::Ep);
+        assert!(posterior.has_draws());
+        let place = Functionals::points("x", &[5.0]).unwrap();
+        let told = posterior.predict(&place, Scale::Response).unwrap();
+        let (mean, sd, _) = known(0.0, f64::from(rows), variance);
+        assert!((told.mean()[0] - mean).abs() < 0.1 * sd);
+        assert!((told.sd()[0] / sd - 1.0).abs() < 0.2);
     }
 
     #[test]
@@ -309,7 +374,7 @@ mod tests {
             assert!(!posterior.has_draws());
             let at = Functionals::points("x", &[0.0]).unwrap();
             let told = posterior.predict(&at, Scale::Response).unwrap();
-            let (mean, sd) = known(counts[0], variance);
+            let (mean, sd, _) = known(counts[0], 1.0, variance);
             assert!((told.mean()[0] - mean).abs() < 0.1 * sd);
         }
     }

@@ -28,8 +28,14 @@ use crate::support::Functionals;
 /// Nodes predicted at a time, where no row has more: bounds memory to this many columns per
 /// component.
 const CHUNK: usize = 2048;
-/// Strata of draws beside rows that are known exactly, and most beliefs of all rows together.
-const STRATA: usize = 8;
+/// Shares of the draws in strata, the smallest first, finer at both ends: a belief about the lowest
+/// eighth of the draws would put the lower end of an interval of 95 % up to twice as high.
+const STRATA: [f64; 12] = [
+    0.01, 0.03, 0.085, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.085, 0.03, 0.01,
+];
+/// All draws together.
+const ONE: [f64; 1] = [1.0];
+/// Most beliefs of all rows together, where draws are told in strata.
 const MOST_NUMBERS: usize = 10_000_000;
 /// Nodes of one row, at most, where not every pair of them is used.
 const SAMPLED_NODES: usize = 1_000_000;
@@ -85,8 +91,8 @@ impl Posterior {
             predictive = predictive.with_sizes(sizes);
         }
         let strata = self.strata(at.len());
-        if strata > 1 {
-            predictive = predictive.in_strata(strata);
+        if strata.len() > 1 {
+            predictive = predictive.in_strata(strata.len());
         }
         Ok(self.latent_strata(at, link, strata)?.through(predictive))
     }
@@ -94,12 +100,12 @@ impl Posterior {
     /// In how many beliefs the draws of a total are told. Beside rows that are known exactly its
     /// distribution ends where these do, which that of one belief does not; beside rows that leave
     /// the function open to one side it is no normal one before the link.
-    fn strata(&self, rows: usize) -> usize {
-        let numbers = rows * self.components.len() * STRATA;
+    fn strata(&self, rows: usize) -> &'static [f64] {
+        let numbers = rows * self.components.len() * STRATA.len();
         let is_bent = self.has_known_rows() || self.draws_open_rows();
         match is_bent && numbers <= MOST_NUMBERS {
-            true => STRATA,
-            false => 1,
+            true => &STRATA,
+            false => &ONE,
         }
     }
 
@@ -110,16 +116,16 @@ impl Posterior {
         at: &Functionals,
         link: Link,
     ) -> Result<Prediction, FitError> {
-        self.latent_strata(at, link, 1)
+        self.latent_strata(at, link, &ONE)
     }
 
-    /// The same in strata of equal weight of the draws at each node of the hyperparameters, the
+    /// The same in strata of these shares of the draws at each node of the hyperparameters, the
     /// smallest first.
     fn latent_strata(
         &self,
         at: &Functionals,
         link: Link,
-        strata: usize,
+        strata: &[f64],
     ) -> Result<Prediction, FitError> {
         if let Some(atom) = (0..at.atom_count()).find(|&a| at.weight()[a] < 0.0) {
             return Err(InputError::Range {
@@ -189,7 +195,7 @@ impl Posterior {
             .par_iter()
             .map(|component| self.totals(component, (&parts, shared.as_ref()), (link, strata)))
             .collect::<Result<_, FitError>>()?;
-        let each = |weight: f64| std::iter::repeat_n(weight / strata as f64, strata);
+        let each = |weight: f64| strata.iter().map(move |share| share * weight);
         let weights = self.weights().into_iter().flat_map(each).collect();
         Ok(Prediction::from_moments(weights, &moments.concat()))
     }
@@ -208,9 +214,9 @@ impl Posterior {
         &self,
         component: &Component,
         (parts, shared): (&[Part], Option<&SharedOut>),
-        (link, strata): (Link, usize),
+        (link, strata): (Link, &[f64]),
     ) -> Result<Vec<Moments>, FitError> {
-        let mut out = vec![(Vec::new(), Vec::new()); strata];
+        let mut out = vec![(Vec::new(), Vec::new()); strata.len()];
         let mut tell = |beliefs: &mut dyn Iterator<Item = Belief>| {
             for ((means, variances), belief) in out.iter_mut().zip(beliefs) {
                 means.push(belief.mean);
@@ -291,7 +297,7 @@ impl Posterior {
                 let belief = rows
                     .as_ref()
                     .map_or(belief, |rows| rows.tell(self, &nodes, weights, belief));
-                tell(&mut std::iter::repeat_n(belief, strata));
+                tell(&mut std::iter::repeat_n(belief, strata.len()));
             }
         }
         Ok(out)
