@@ -88,7 +88,7 @@ impl Model {
             also: &also,
             ..usual
         };
-        let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+        let keeper = options.keeper();
         let search = || {
             let evidence = averages.evidence()?;
             maximise(&Watched { evidence, keeper }, &learn)

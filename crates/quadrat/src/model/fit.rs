@@ -13,7 +13,7 @@ use crate::posterior::mixture::Posterior;
 use crate::problem::assembly::Problem;
 use crate::problem::extent::reach;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
-use crate::progress::{Progress, Silent};
+use crate::progress::Progress;
 
 /// Most rows for which hyperparameters are integrated at all: every node keeps its factor.
 const INTEGRATED_ROWS: usize = 4000;
@@ -133,8 +133,7 @@ fn fit(
     options: &FitOptions,
     started: Instant,
 ) -> Result<Posterior, FitError> {
-    let silent = Silent;
-    let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
+    let progress = options.progress();
     is_integrated(&problem, options.hyperparameters)?;
     let mut learn = learning(&problem, options, progress);
     let (searched_coarsely, rivals) =

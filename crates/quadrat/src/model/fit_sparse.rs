@@ -23,7 +23,7 @@ use crate::problem::observations::Observations;
 use crate::problem::scale::Scale;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
 use crate::problem::sparse::{Sparse, SparseChoice, is_point};
-use crate::progress::{Keeper, Progress, Silent};
+use crate::progress::{Keeper, Progress};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
@@ -105,10 +105,9 @@ impl Model {
     ) -> Result<Posterior, FitError> {
         in_pool(options.threads.unwrap_or(0), || {
             let mut problem = problem;
-            let silent = Silent;
-            let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
+            let progress = options.progress();
             let averaged = self.learn_by_averages(&problem, options, progress);
-            let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+            let keeper = options.keeper();
             let only_stops = keeper.map(OnlyStops);
             let only_stops = only_stops.as_ref().map(|k| k as &dyn Keeper);
             let known = averaged.found();
@@ -151,8 +150,6 @@ impl Model {
         mut warnings: Vec<String>,
         started: Instant,
     ) -> Result<Posterior, FitError> {
-        let silent = Silent;
-        let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
         let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
         let (_, sparse) = parts(&problem)?;
         let optimum = &learned.optimum;
@@ -171,13 +168,7 @@ impl Model {
             mut is_integrated,
             seen,
             passes,
-        } = around(
-            &problem,
-            &learned,
-            averaged,
-            (options, progress),
-            &mut warnings,
-        )?;
+        } = around(&problem, &learned, averaged, options, &mut warnings)?;
         let evaluations = learned.passes + passes;
         let SparseOptimum { optimum, found, .. } = learned;
         // Conditioning goes on from where learning and integration ended.
@@ -278,10 +269,10 @@ fn around(
     problem: &Problem,
     learned: &SparseOptimum,
     averaged: Option<&Averaged>,
-    (options, progress): (&FitOptions, &dyn Progress),
+    options: &FitOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Around, FitError> {
-    let keeper = options.keeper.as_deref().map(|k| k as &dyn Keeper);
+    let heard = (options.progress(), options.keeper());
     let wanted = is_integrated(problem, learned, options.hyperparameters);
     let slow = slowness(learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
     if let Some(passes) = slow.filter(|_| wanted) {
@@ -292,8 +283,8 @@ fn around(
     let (mut seen, mut passes) = (Vec::new(), 0);
     if wanted && slow.is_none() {
         let found = match averaged {
-            Some(known) => integrate_averages(problem, known, (progress, keeper), warnings)?,
-            None => integrate_streamed(problem, learned, (progress, keeper), warnings)?,
+            Some(known) => integrate_averages(problem, known, heard, warnings)?,
+            None => integrate_streamed(problem, learned, heard, warnings)?,
         };
         (seen, passes) = (found.seen, found.passes);
         if let Some(spread) = found.spread {

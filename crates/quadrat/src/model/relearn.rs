@@ -9,7 +9,6 @@ use crate::error::{FitError, InputError};
 use crate::inference::in_pool;
 use crate::posterior::mixture::Posterior;
 use crate::problem::settings::FitOptions;
-use crate::progress::{Progress, Silent};
 
 impl Posterior {
     /// Learns the hyperparameters again, from the rows of the fit and those that
@@ -66,8 +65,7 @@ impl Posterior {
         problem.engine().check_size()?;
         // Another start, and not that of the parameters: bounds that were not given lie around it.
         let so_far = self.nodes.first().map(|heaviest| heaviest.theta.clone());
-        let silent = Silent;
-        let progress: &dyn Progress = options.progress.as_deref().map_or(&silent, |p| p);
+        let progress = options.progress();
         let integrated = is_integrated(&problem, options.hyperparameters)?;
         let mut again = in_pool(options.threads.unwrap_or(0), || {
             let learn = learning(&problem, options, progress);

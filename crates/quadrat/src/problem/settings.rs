@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::inference::sites::Method;
 use crate::inference::sparse::{LogSum, Within};
 use crate::parameter::PriorDensity;
-use crate::progress::{Keeper, Progress};
+use crate::progress::{Keeper, Progress, Silent};
 use crate::support::Functionals;
 
 /// The prior mean of the latent function.
@@ -293,6 +293,16 @@ impl FitOptions {
     pub fn with_progress(mut self, progress: Arc<dyn Progress + Send + Sync>) -> Self {
         self.progress = Some(progress);
         self
+    }
+
+    /// Who is told of progress, if only one who ignores it.
+    pub(crate) fn progress(&self) -> &dyn Progress {
+        self.progress.as_deref().map_or(&Silent, |p| p)
+    }
+
+    /// Who keeps where a search stands, if anyone.
+    pub(crate) fn keeper(&self) -> Option<&dyn Keeper> {
+        self.keeper.as_deref().map(|k| k as &dyn Keeper)
     }
 }
 
