@@ -119,11 +119,8 @@ impl Model {
         if operations > LITTLE.max(PASSES * sparse.flops()) {
             return None;
         }
-        let thin = |table: &Observations| Observations {
-            supports: table.supports.thinned(POINTS),
-            ..table.clone()
-        };
-        let tables: Vec<Observations> = self.tables.iter().map(thin).collect();
+        let tables = self.tables.iter().cloned();
+        let tables: Vec<Observations> = tables.map(|table| table.thinned(POINTS)).collect();
         let averages = problem.of_averages(&tables).ok()?;
         averages.engine().check_size().ok()?;
         Some((averages, operations))

@@ -38,14 +38,7 @@ impl Model {
             return None;
         }
         let rows: usize = self.tables.iter().map(|t| t.supports.len()).sum();
-        let share = (PART_ROWS as f64 / rows as f64).min(1.0);
-        let thin = |table: &Observations| {
-            let table = table.rows(&table.evenly(share))?;
-            let supports = table.supports.thinned(POINTS);
-            Ok(Observations { supports, ..table })
-        };
-        let tables = self.tables.iter().map(thin);
-        let tables = tables.collect::<Result<Vec<_>, InputError>>().ok()?;
+        let tables = self.thinned((PART_ROWS as f64 / rows as f64).min(1.0))?;
         let choice = SparseChoice {
             inducing: Inducing::Number(PART_INDUCING),
             ..choice.clone()
@@ -97,16 +90,6 @@ impl Model {
         let share = |size: usize| (size as f64 / rows as f64).min(1.0);
         let is_worth =
             |points: f64| points * (inducing.len() * inducing.len()) as f64 <= WORTH * all;
-        let batch = |size: usize| {
-            let thin = |table: &Observations| {
-                let table = table.rows(&table.evenly(share(size)))?;
-                let supports = table.supports.thinned(POINTS);
-                Ok(Observations { supports, ..table })
-            };
-            let tables = self.tables.iter().map(thin);
-            // Rows that are left may say too little: then more are looked at.
-            tables.collect::<Result<Vec<_>, InputError>>().ok()
-        };
         let through = |tables: &[Observations], inducing: Inducing| {
             let choice = SparseChoice {
                 inducing,
@@ -121,7 +104,8 @@ impl Model {
         let mut parts = Vec::new();
         let mut size = BATCH;
         while (size == BATCH || size < rows) && is_worth(share(size) * points as f64) {
-            if let Some(tables) = batch(size) {
+            // Rows that are left may say too little: then more are looked at.
+            if let Some(tables) = self.thinned(share(size)) {
                 if parts.is_empty() && inducing.len() > FEWER {
                     parts.extend(through(&tables, Inducing::Number(FEWER)));
                 }
@@ -130,5 +114,16 @@ impl Model {
             size *= GROWTH;
         }
         parts
+    }
+
+    /// About a share of the rows of each table, with fewer points each; none where what is left of
+    /// a table says too little.
+    fn thinned(&self, share: f64) -> Option<Vec<Observations>> {
+        let thin = |table: &Observations| {
+            let some = table.rows(&table.evenly(share))?;
+            Ok(some.thinned(POINTS))
+        };
+        let tables = self.tables.iter().map(thin);
+        tables.collect::<Result<_, InputError>>().ok()
     }
 }

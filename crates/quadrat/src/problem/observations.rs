@@ -135,6 +135,12 @@ impl Observations {
         (0..left).map(|i| i * n / left).collect()
     }
 
+    /// The same rows with at most so many points each.
+    pub(crate) fn thinned(self, most: usize) -> Self {
+        let supports = self.supports.thinned(most);
+        Self { supports, ..self }
+    }
+
     /// Uses the learned noise variance of another table instead of one of its own: that of the
     /// first table that does not share, wherever it stands; where every table shares, they have one
     /// together.
