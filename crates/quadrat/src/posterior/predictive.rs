@@ -181,6 +181,12 @@ impl Predictive {
         self.seen(c.row, c.node, c.spread, f)
     }
 
+    /// The slope of the mean of an observation, at a latent value of a component.
+    fn slope(&self, c: &Normal, f: f64) -> f64 {
+        let h = 1e-4 * c.sd;
+        (self.at(c, f + h).mean() - self.at(c, f - h).mean()) / (2.0 * h)
+    }
+
     fn seen(&self, row: usize, node: usize, spread: Option<f64>, f: f64) -> Distribution {
         let own = &self.own[node];
         let local = self.likelihood.local();
@@ -282,11 +288,9 @@ impl Predictive {
         panels.around(c.mean, c.sd);
         for centre in centres {
             let at = self.at(&c, centre);
-            let h = 1e-4 * c.sd;
-            let slope = if self.likelihood.is_linear() {
-                1.0
-            } else {
-                (self.at(&c, centre + h).mean() - self.at(&c, centre - h).mean()) / (2.0 * h)
+            let slope = match self.likelihood.is_linear() {
+                true => 1.0,
+                false => self.slope(&c, centre),
             };
             // As wide as its density is high, whether it has a variance or not.
             let width = (-at.log_density(y)).exp() / slope.abs();

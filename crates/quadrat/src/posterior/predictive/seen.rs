@@ -38,8 +38,7 @@ impl Predictive {
     fn density_without_noise(&self, c: Normal, y: f64) -> f64 {
         let range = (c.mean - FAR * c.sd, c.mean + FAR * c.sd);
         let at = |f: f64| {
-            let h = 1e-4 * c.sd;
-            let slope = (self.at(&c, f + h).mean() - self.at(&c, f - h).mean()) / (2.0 * h);
+            let slope = self.slope(&c, f);
             normal_pdf((f - c.mean) / c.sd) / (c.sd * slope.abs())
         };
         self.centres(c, y, range).into_iter().map(at).sum()
