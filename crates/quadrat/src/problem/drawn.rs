@@ -9,7 +9,7 @@
 use super::assembly::Problem;
 use super::observations::Observations;
 use super::outputs;
-use super::pooled::{FEWEST_DRAWS, Pooled, is_pooled};
+use super::pooled::{FEWEST_DRAWS, FEWEST_OF_ALL, Pooled, is_pooled};
 use super::specified::Taken;
 use crate::error::InputError;
 use crate::inference::pooled::{Draws, Lift, PooledOptions, draw_pooled};
@@ -21,9 +21,6 @@ const MOST_NODES: usize = 1000;
 /// Operations that draws may take, a tenth of those in dense inference: some three seconds. Of 300
 /// nodes and 20 rows there are as many draws as there; of 1,000 and 50, a third.
 const MOST_WORK: f64 = 3e9;
-/// Fewest draws over all values of the hyperparameters: sds are then known to about 5 % where the
-/// draws have equal weights, and to 16 % where a tenth of them carry it.
-const FEWEST: f64 = 200.0;
 /// Operations that factors of the nodes may take at all hyperparameters together.
 const MOST_FACTORS: f64 = 5e10;
 
@@ -127,7 +124,7 @@ impl Problem {
 fn allows_draws(dense: Problem) -> Option<Problem> {
     let allows = |pooled: &Pooled| {
         let is_few = pooled.demand.is_none() && pooled.pools.nodes() <= MOST_NODES;
-        is_few && pooled.has_draws() && MOST_WORK >= FEWEST * pooled.work()
+        is_few && pooled.has_draws() && MOST_WORK >= FEWEST_OF_ALL * pooled.work()
     };
     dense.pooled().is_some_and(allows).then_some(dense)
 }

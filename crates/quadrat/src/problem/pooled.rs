@@ -16,8 +16,9 @@ pub(crate) const MAX_NODES: usize = 4000;
 const DRAWS: usize = 4000;
 /// Fewest draws at each value of the hyperparameters.
 pub(super) const FEWEST_DRAWS: usize = 32;
-/// Fewest draws over all of these; below it none are made.
-const FEWEST_OF_ALL: usize = 200;
+/// Fewest draws over all of these, below which none are made: sds are then known to about 5 % where
+/// the draws have equal weights, and to 16 % where a tenth of them carry it.
+pub(super) const FEWEST_OF_ALL: f64 = 200.0;
 /// Most numbers kept of draws, and as many of Cholesky factors of the nodes: 160 MB each.
 const MOST_NUMBERS: f64 = 2e7;
 /// Most operations of all draws; factors that predictions compute again may take ten times as
@@ -239,7 +240,7 @@ impl Pooled {
         let most = (MOST_NUMBERS / (3.0 * nodes)).min(MOST_WORK / self.work());
         if 2.0 * nodes * nodes > MOST_NUMBERS
             || nodes * factors > 10.0 * MOST_WORK
-            || most < FEWEST_OF_ALL as f64
+            || most < FEWEST_OF_ALL
         {
             return Draws::default();
         }
