@@ -16,7 +16,7 @@ use crate::parameter::Parameter;
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::settings::FitOptions;
-use crate::problem::sparse::{Sparse, is_point};
+use crate::problem::sparse::{Sparse, are_points};
 use crate::progress::{Keeper, Progress};
 
 /// Most rows: their covariance is factorised at every evaluation.
@@ -129,13 +129,15 @@ impl Model {
     /// Points of the averages of so many rows; none where rows are too many, look at boxes or
     /// regions, or at one point each, about which the bound says as much.
     fn points_of_averages(&self, sparse: &Sparse, rows: usize) -> Option<usize> {
-        let are_points = |table: &Observations| {
-            let set = table.supports();
-            (0..set.atom_count()).all(|atom| is_point(set, atom))
-        };
         let points = sparse.points_of_rows(POINTS);
-        let is_worth = rows <= ROWS && points > rows && self.tables.iter().all(are_points);
+        let is_worth = rows <= ROWS && points > rows && self.are_of_points();
         is_worth.then_some(points)
+    }
+
+    /// Whether rows look at points only.
+    pub(super) fn are_of_points(&self) -> bool {
+        let mut tables = self.tables.iter();
+        tables.all(|table| are_points(table.supports()))
     }
 }
 

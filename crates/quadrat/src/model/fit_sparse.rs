@@ -19,10 +19,9 @@ use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::posterior::{fine_noise, misfit};
 use crate::problem::assembly::Problem;
-use crate::problem::observations::Observations;
 use crate::problem::scale::Scale;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
-use crate::problem::sparse::{Sparse, SparseChoice, is_point};
+use crate::problem::sparse::{Sparse, SparseChoice};
 use crate::progress::{Keeper, Progress};
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
@@ -88,11 +87,7 @@ impl Model {
     /// nodes within boxes and regions are as many as the function is rough, so that inducing points
     /// would be too few.
     fn is_of_points(&self, error: &InputError) -> bool {
-        let are_points = |table: &Observations| {
-            let set = table.supports();
-            (0..set.atom_count()).all(|atom| is_point(set, atom))
-        };
-        !matches!(error, InputError::TooManyNodes { .. }) || self.tables.iter().all(are_points)
+        !matches!(error, InputError::TooManyNodes { .. }) || self.are_of_points()
     }
 
     fn learn_in_pool(

@@ -7,6 +7,7 @@ use super::*;
 use crate::kernel::Kernel;
 use crate::likelihood::Poisson;
 use crate::link::Link;
+use crate::problem::observations::Observations;
 use crate::problem::settings::Inducing;
 use crate::progress::Event;
 use crate::support::Functionals;

@@ -252,7 +252,7 @@ fn nodes(
     parameters: &[Parameter],
     set: &Functionals,
 ) -> Result<Functionals, InputError> {
-    if (0..set.atom_count()).all(|atom| is_point(set, atom)) {
+    if are_points(set) {
         return Ok(set.clone());
     }
     let mut theta: Vec<f64> = parameters.iter().map(|p| p.start).collect();
@@ -273,6 +273,11 @@ fn nodes(
         });
     }
     Ok(rule.apply(set))
+}
+
+/// Whether all atoms are points.
+pub(crate) fn are_points(set: &Functionals) -> bool {
+    (0..set.atom_count()).all(|atom| is_point(set, atom))
 }
 
 pub(crate) fn is_point(set: &Functionals, atom: usize) -> bool {
