@@ -133,6 +133,29 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// What a `[[predict]]` asks for at places, of no table in particular.
+    fn of(
+        (study, of, predict): (&Study, usize, &Predict),
+        places: Places,
+        chances: Chances,
+    ) -> Self {
+        Self {
+            name: predict.name.value.clone(),
+            id: predict.name.value.clone(),
+            places,
+            scale: predict.scale,
+            level: predict.level.unwrap_or(LEVEL),
+            of,
+            non_negative: study.is_truncated(predict),
+            chances,
+            table: None,
+            like: None,
+            limits: None,
+            rows: None,
+            meet: None,
+        }
+    }
+
     /// What is wanted at the places.
     pub fn wanted(&self) -> Wanted {
         Wanted {
@@ -421,19 +444,8 @@ fn asked(
     };
     no_column_twice(check, predict, &places, &chances);
     Some(Asked {
-        name: predict.name.value.clone(),
-        id: predict.name.value.clone(),
-        places,
-        scale: predict.scale,
-        level: predict.level.unwrap_or(LEVEL),
-        of,
-        non_negative: study.is_truncated(predict),
-        chances,
-        table: None,
-        like: None,
-        limits: None,
-        rows: None,
         meet: met,
+        ..Asked::of((study, of, predict), places, chances)
     })
 }
 

@@ -16,7 +16,7 @@ use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
 use crate::study::likelihood::Reports;
 use crate::study::support::Aggregate;
-use crate::study::{LEVEL, Predict, Study};
+use crate::study::{Predict, Study};
 use crate::table::Table;
 
 const SHOWN_ROWS: usize = 20;
@@ -272,23 +272,13 @@ pub(super) fn asked(
         };
         no_column_twice(files.check, predict, &places, &chances);
         parts.push(Asked {
-            name: predict.name.value.clone(),
-            id: predict.name.value.clone(),
-            places,
-            scale: predict.scale,
-            level: predict.level.unwrap_or(LEVEL),
-            of,
-            non_negative: study.is_truncated(predict),
-            chances,
             table: Some(table),
-            like: None,
-            limits: None,
-            meet: None,
             rows: Some(RowsAsked {
                 table: Some(table),
                 at: (0..observed.places.len()).map(Ok).collect(),
                 groups,
             }),
+            ..Asked::of((study, of, predict), places, chances)
         });
     }
     if let (true, Some(wanted)) = (parts.is_empty(), wanted) {
