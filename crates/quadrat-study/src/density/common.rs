@@ -1,5 +1,7 @@
 //! What densities of one and two columns have in common: settings, tables and refusals.
 
+use std::ops::Range;
+
 use anyhow::Result;
 use quadrat::density::{Answer, Density as Builder, DensityError};
 use serde_json::{Value, json};
@@ -33,6 +35,22 @@ pub fn configured<'a>(builder: Builder<'a>, args: &Density) -> Builder<'a> {
         out = out.range(lower, upper);
     }
     out
+}
+
+/// Cells within which there is something to see, of masses that sum to `all`.
+pub fn seen(masses: &[f64], all: f64) -> Range<usize> {
+    let (mut sum, mut first, mut last) = (0.0, 0, masses.len());
+    for (j, mass) in masses.iter().enumerate() {
+        if sum < UNSEEN * all {
+            first = j;
+        }
+        sum += mass;
+        if sum > (1.0 - UNSEEN) * all {
+            last = j + 1;
+            break;
+        }
+    }
+    first..last
 }
 
 /// Refuses a table in which two columns would have one name.

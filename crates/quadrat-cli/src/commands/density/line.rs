@@ -2,7 +2,7 @@
 
 use quadrat::density::Estimate;
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places, Predicted};
-use quadrat_study::density::common::{UNSEEN, interval};
+use quadrat_study::density::common::{UNSEEN, interval, seen};
 use quadrat_study::density::line::Line;
 use quadrat_study::density::said::{modes, numbers, warnings};
 use quadrat_study::density::{Answers, Rows};
@@ -30,7 +30,7 @@ pub fn summary(of: &Line<'_>, paint: Paint) -> String {
         clean(&rows.names[0]),
         level
     );
-    out.push_str(&picture(estimate, seen(estimate)));
+    out.push_str(&picture(estimate, seen(estimate.masses(), 1.0)));
     out.push('\n');
     for (name, answer) in numbers(args, estimate) {
         out.push_str(&format!(
@@ -46,24 +46,8 @@ pub fn summary(of: &Line<'_>, paint: Paint) -> String {
     out
 }
 
-/// Cells within which there is something to see.
-fn seen(estimate: &Estimate) -> std::ops::Range<usize> {
-    let (mut sum, mut first, mut last) = (0.0, 0, estimate.masses().len());
-    for (j, mass) in estimate.masses().iter().enumerate() {
-        if sum < UNSEEN {
-            first = j;
-        }
-        sum += mass;
-        if sum > 1.0 - UNSEEN {
-            last = j + 1;
-            break;
-        }
-    }
-    first..last
-}
-
 fn figure(title: &str, rows: &Rows, estimate: &Estimate) -> Figure {
-    let cells = seen(estimate);
+    let cells = seen(estimate.masses(), 1.0);
     let places = estimate.places();
     let values: Vec<f64> = rows
         .values()

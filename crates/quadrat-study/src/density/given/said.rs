@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quadrat::density::{Answer, ConditionalEstimate, Curve};
 use serde_json::{Value, json};
 
-use super::super::common::{UNSEEN, as_json, interval};
+use super::super::common::{as_json, interval, seen};
 use super::super::plane::said::warnings;
 use super::super::rows::Rows;
 use crate::numbers::{count, human, percent};
@@ -55,18 +55,8 @@ impl<'a> Said<'a> {
                 .zip(mass)
                 .for_each(|(a, u)| *a += u * total);
         }
-        let all: f64 = along.iter().sum();
-        let (mut sum, mut low) = (0.0, edges[0]);
-        for (j, share) in along.iter().enumerate() {
-            if sum < UNSEEN * all {
-                low = edges[j];
-            }
-            sum += share;
-            if sum > (1.0 - UNSEEN) * all {
-                return (low, edges[j + 1]);
-            }
-        }
-        (low, edges[n])
+        let cells = seen(&along, along.iter().sum());
+        (edges[cells.start], edges[cells.end])
     }
 
     /// Places below which shares of the rows lie, each slice once.

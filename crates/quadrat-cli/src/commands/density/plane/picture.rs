@@ -1,7 +1,7 @@
 //! A density over a plane in blocks.
 
 use quadrat::density::Estimate2d;
-use quadrat_study::density::common::UNSEEN;
+use quadrat_study::density::common;
 use quadrat_study::density::plane::said::HELD;
 use quadrat_study::numbers::human;
 
@@ -23,18 +23,7 @@ pub fn seen(estimate: &Estimate2d, axis: usize) -> std::ops::Range<usize> {
     for (cell, mass) in estimate.masses().iter().enumerate() {
         along[[cell / n, cell % n][axis]] += mass;
     }
-    let (mut sum, mut first, mut last) = (0.0, 0, along.len());
-    for (j, mass) in along.iter().enumerate() {
-        if sum < UNSEEN {
-            first = j;
-        }
-        sum += mass;
-        if sum > 1.0 - UNSEEN {
-            last = j + 1;
-            break;
-        }
-    }
-    first..last
+    common::seen(&along, 1.0)
 }
 
 /// The smallest regions that hold given shares of the probability, darkest first.
