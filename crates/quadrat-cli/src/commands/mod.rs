@@ -97,6 +97,33 @@ pub fn replacing<'o>(inputs: &[&Path], outputs: &'o [impl AsRef<Path>]) -> Vec<&
         .collect()
 }
 
+/// A problem for each output that would replace a file that is read, in words that say which.
+pub fn replaced(
+    inputs: &[&Path],
+    outputs: &[impl AsRef<Path>],
+    (what, remedy): (&str, &str),
+) -> Problems {
+    let mut problems = Problems::default();
+    for output in replacing(inputs, outputs) {
+        let message = format!("the output `{}` would replace {what}", output.display());
+        problems.push(Problem::new(message).remedy(remedy));
+    }
+    problems
+}
+
+/// Refuses to write over a file that is read, where it is plain which output would.
+pub fn spare(
+    inputs: &[&Path],
+    outputs: &[impl AsRef<Path>],
+    (what, remedy): (&str, &str),
+) -> Result<(), Problems> {
+    if replacing(inputs, outputs).is_empty() {
+        return Ok(());
+    }
+    let message = format!("the output would replace {what}");
+    Err(Problem::new(message).remedy(remedy).into())
+}
+
 /// Refuses to write over the study or a table that it reads.
 pub fn spare_inputs(
     resolved: &Resolved,
@@ -109,23 +136,10 @@ pub fn spare_inputs(
         .map(|file| folder.join(file))
         .chain([study.to_owned()])
         .collect();
-    let mut problems = Problems::default();
-    for output in outputs {
-        let Ok(real) = output.canonicalize() else {
-            continue;
-        };
-        if inputs
-            .iter()
-            .any(|input| input.canonicalize().is_ok_and(|input| input == real))
-        {
-            problems.push(
-                Problem::new(format!(
-                    "the output `{}` would replace a file that the study reads",
-                    output.display()
-                ))
-                .remedy("choose another output with -o, or rename the prediction"),
-            );
-        }
-    }
-    problems.or(())
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    let told = (
+        "a file that the study reads",
+        "choose another output with -o, or rename the prediction",
+    );
+    replaced(&inputs, outputs, told).or(())
 }

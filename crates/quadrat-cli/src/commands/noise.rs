@@ -11,7 +11,7 @@ use quadrat_study::numbers::{count, exact, human};
 use quadrat_study::suggest;
 use quadrat_study::table::{NewColumn, Table};
 
-use super::{print, replacing};
+use super::{print, spare};
 use crate::args::{MechanismWord, Noise};
 use crate::output::{Staged, writable};
 use crate::terminal::tell;
@@ -28,7 +28,8 @@ pub fn run(args: &Noise) -> Result<()> {
     check(&table, &chosen, &counts, &mechanism)?;
     names(&table, &chosen)?;
     if let Some(output) = &args.output {
-        spare(&args.table, output)?;
+        let told = ("the true counts", "choose another file with -o");
+        spare(&[&args.table], &[output], told)?;
         writable(std::slice::from_ref(output))?;
     }
     let mut source = match args.seed {
@@ -233,15 +234,6 @@ fn names(table: &Table, chosen: &[usize]) -> Result<(), Problems> {
         }
     }
     problems.or(())
-}
-
-fn spare(input: &Path, output: &Path) -> Result<(), Problems> {
-    if !replacing(&[input], &[output]).is_empty() {
-        return Err(Problem::new("the output would replace the true counts")
-            .remedy("choose another file with -o")
-            .into());
-    }
-    Ok(())
 }
 
 /// What was done, for people.

@@ -9,7 +9,7 @@ use quadrat_study::density::{Estimated, Rows};
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
 
 use super::super::figures::drawn;
-use super::super::{print, replacing};
+use super::super::{print, replaced};
 use super::shown::{figures, summary};
 use crate::args::Density;
 use crate::output::{Staged, writable};
@@ -31,11 +31,7 @@ pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
 
 /// Refuses to write over what is read.
 fn spare(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Problems> {
-    let mut problems = Problems::default();
-    for output in replacing(inputs, outputs) {
-        let message = format!("the output `{}` would replace the table", output.display());
-        problems.push(Problem::new(message).remedy("choose another file"));
-    }
+    let mut problems = replaced(inputs, outputs, ("the table", "choose another file"));
     if let [first, second] = outputs
         && first == second
     {

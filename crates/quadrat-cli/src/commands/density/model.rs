@@ -1,6 +1,6 @@
 //! `quadrat predict` of saved models of densities.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use quadrat_study::density::asked::{
@@ -18,8 +18,8 @@ use quadrat_study::study::fields::{Check, Spanned};
 use quadrat_study::table::is_geo;
 
 use crate::args::{Predict, ScaleWord};
-use crate::commands::predict::{flags, read};
-use crate::commands::{print, replacing};
+use crate::commands::predict::{flags, read, spare};
+use crate::commands::print;
 use crate::output::{Staged, writable};
 use crate::terminal::warn;
 
@@ -48,11 +48,7 @@ pub fn predict(args: &Predict, bytes: &[u8]) -> Result<()> {
             places.len()
         );
     }
-    let outputs: Vec<&PathBuf> = args.output.iter().collect();
-    if !replacing(&[args.at(), &args.model], &outputs).is_empty() {
-        let problem = Problem::new("the output would replace a file that is read");
-        return Err(Problems::from(problem.remedy("choose another file with -o")).into());
-    }
+    spare(args)?;
     if let Some(output) = &args.output {
         writable(std::slice::from_ref(output))?;
     }

@@ -13,14 +13,14 @@ use quadrat_study::density::model::to_bytes;
 use quadrat_study::density::study::{
     Predicted, answered, asked_of, estimated, fit_json, named, read, words,
 };
-use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::diagnostic::{Paint, Problems};
 use quadrat_study::study::DensityStudy;
 use quadrat_study::version::VERSION;
 use quadrat_study::words::clean;
 
 use super::shown::{figures, summary};
 use crate::args::Saying;
-use crate::commands::{print, replacing};
+use crate::commands::{print, replaced};
 use crate::demo::Example;
 use crate::output::{Lock, Staged, writable};
 use crate::report;
@@ -133,14 +133,12 @@ fn told(
 
 /// Refuses to write over the study or its table.
 fn spare(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Problems> {
-    let mut problems = Problems::default();
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-    for output in replacing(&inputs, outputs) {
-        let shown = output.display();
-        let message = format!("the output `{shown}` would replace a file that the study reads");
-        problems.push(Problem::new(message).remedy("choose another output with -o"));
-    }
-    problems.or(())
+    let told = (
+        "a file that the study reads",
+        "choose another output with -o",
+    );
+    replaced(&inputs, outputs, told).or(())
 }
 
 fn page_of(

@@ -25,7 +25,7 @@ use quadrat_study::study;
 use self::said::Told;
 use super::looks::{self, Asked};
 use super::predict::load;
-use super::{print, replacing, running, spare_inputs};
+use super::{print, running, spare, spare_inputs};
 use crate::args::{Aggregation, Looks, Next, Saying};
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
@@ -38,7 +38,11 @@ const MOST: usize = 1000;
 pub fn run(args: &Next) -> Result<()> {
     affordable(args)?;
     let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
-    spare(args, &outputs)?;
+    let told = (
+        "a file that is read",
+        "choose another file with -o or --plot",
+    );
+    spare(&[&args.study, &args.candidates], &outputs, told)?;
     writable(&outputs)?;
     let (posterior, places) = believed(args, &outputs)?;
     let offers = offers(&posterior, &args.cost)?;
@@ -97,16 +101,6 @@ fn affordable(args: &Next) -> Result<(), Problems> {
         .into()),
         _ => Ok(()),
     }
-}
-
-/// Refuses to write over what is read.
-fn spare(args: &Next, outputs: &[PathBuf]) -> Result<(), Problems> {
-    if !replacing(&[&args.study, &args.candidates], outputs).is_empty() {
-        return Err(Problem::new("the output would replace a file that is read")
-            .remedy("choose another file with -o or --plot")
-            .into());
-    }
-    Ok(())
 }
 
 /// The posterior of a saved model, or of a study that is fitted once all else was read, and the

@@ -2,7 +2,7 @@
 
 pub(super) mod flags;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -26,7 +26,7 @@ use quadrat_study::table::is_geo;
 use quadrat_study::{engine, prediction_csv, sums};
 
 use self::flags::Described;
-use super::{density, print, replacing};
+use super::{density, print};
 use crate::args::{Predict, ScaleWord};
 use crate::output::{Staged, writable};
 use crate::terminal::warn;
@@ -462,12 +462,7 @@ fn scale(word: ScaleWord) -> Scale {
 }
 
 /// Refuses to write over the model or the table.
-fn spare(args: &Predict) -> Result<(), Problems> {
-    let outputs: Vec<&PathBuf> = args.output.iter().collect();
-    if !replacing(&[args.at(), &args.model], &outputs).is_empty() {
-        return Err(Problem::new("the output would replace a file that is read")
-            .remedy("choose another file with -o")
-            .into());
-    }
-    Ok(())
+pub(in crate::commands) fn spare(args: &Predict) -> Result<(), Problems> {
+    let told = ("a file that is read", "choose another file with -o");
+    super::spare(&[args.at(), &args.model], args.output.as_slice(), told)
 }

@@ -18,7 +18,7 @@ use quadrat_study::numbers::count;
 use quadrat_study::resolve::{Resolved, resolve};
 use quadrat_study::{simple, study};
 
-use super::{print, replacing, running, spare_inputs};
+use super::{print, replaced, running, spare_inputs};
 use crate::args::{Saying, Score};
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
@@ -133,14 +133,8 @@ fn spare(args: &Score, resolved: &Resolved) -> Result<(), Problems> {
     let outputs: Vec<PathBuf> = all.into_iter().flatten().cloned().collect();
     spare_inputs(resolved, &args.study, &outputs)?;
     let truth: Vec<&std::path::Path> = args.truth.iter().map(PathBuf::as_path).collect();
-    let mut problems = Problems::default();
-    for output in replacing(&truth, &outputs) {
-        let message = format!(
-            "the output `{}` would replace the true values",
-            output.display()
-        );
-        problems.push(Problem::new(message).remedy("choose another name for the file"));
-    }
+    let told = ("the true values", "choose another name for the file");
+    let mut problems = replaced(&truth, &outputs, told);
     let plain = |path: &PathBuf| -> PathBuf {
         let parts = path.components();
         parts.filter(|part| *part != Component::CurDir).collect()

@@ -18,7 +18,7 @@ use quadrat_study::diagnostic::{Paint, Problem, Problems};
 use quadrat_study::engine::draw_name;
 use quadrat_study::prediction_csv::COLUMNS;
 
-use super::{print, replacing};
+use super::{print, replaced};
 use crate::args::Ungroup;
 use crate::output::{Staged, writable};
 use found::All;
@@ -108,13 +108,9 @@ fn outputs(args: &Ungroup) -> Result<(), Problems> {
         .chain(&args.life_table)
         .cloned()
         .collect();
-    let mut problems = Problems::default();
     let read = [Some(&args.table), args.exposure_table.as_ref()];
     let read: Vec<&Path> = read.into_iter().flatten().map(PathBuf::as_path).collect();
-    for output in replacing(&read, &outputs) {
-        let message = format!("the output `{}` would replace the table", output.display());
-        problems.push(Problem::new(message).remedy("choose another file"));
-    }
+    let mut problems = replaced(&read, &outputs, ("the table", "choose another file"));
     let twice = (1..outputs.len()).find(|&i| outputs[..i].contains(&outputs[i]));
     if let Some(i) = twice {
         let message = format!("`{}` is asked for twice", outputs[i].display());
