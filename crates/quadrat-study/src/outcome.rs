@@ -49,13 +49,8 @@ impl Outcome {
             let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
             outcome.warnings.extend(far(&asked.title(), asked, &answer));
-            let finer = finer(&answer, asked.places.len());
-            let told = [
-                heavy(&answer, asked.level),
-                unresolved(&asked.places, &answer),
-                new_labels(&asked.places, &answer),
-            ];
-            let told = told.into_iter().flatten().chain(finer);
+            let told = of_places(&asked.places, &answer, asked.level);
+            let told = told.chain(finer(&answer, asked.places.len()));
             let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
             outcome.warnings.extend(told);
             let address = |table: usize, row: usize| {
@@ -191,11 +186,21 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
     engine::predict(posterior, &asked.places, &wanted).map(Some)
 }
 
+/// What a careful reader should know of an answer at its places.
+pub fn of_places(places: &Places, answer: &Answer, level: f64) -> impl Iterator<Item = String> {
+    let told = [
+        heavy(answer, level),
+        unresolved(places, answer),
+        new_labels(places, answer),
+    ];
+    told.into_iter().flatten()
+}
+
 /// A warning when means lie above their own intervals: a tail that has hardly any probability
 /// carries them. That is no news of narrow intervals, nor of counts, answers and ranks, whose
 /// intervals end at whole numbers: most counts of mean 0.01 are 0; nor of rows that are known to
 /// some roundings.
-pub fn heavy(answer: &Answer, level: f64) -> Option<String> {
+fn heavy(answer: &Answer, level: f64) -> Option<String> {
     const WIDE: f64 = 0.9;
     const ROUNDING: f64 = 1e-9;
     let pairs = answer.mean.iter().zip(&answer.upper);
@@ -232,7 +237,7 @@ pub fn finer(answer: &Answer, rows: usize) -> Vec<String> {
 }
 
 /// A warning when sds are smaller than arithmetic can tell.
-pub fn unresolved(places: &Places, answer: &Answer) -> Option<String> {
+fn unresolved(places: &Places, answer: &Answer) -> Option<String> {
     let first = *answer.unresolved.first()?;
     Some(format!(
         "sds of {} of {} are not known, first row {} ({}): values vary so much more than their noise that double precision cannot tell such small sds; what stands there is the rounding, which the sds do not exceed; ask for places that were observed, or subtract a rough fit from the values",
@@ -244,7 +249,7 @@ pub fn unresolved(places: &Places, answer: &Answer) -> Option<String> {
 }
 
 /// A warning when some rows have a label that was not observed.
-pub fn new_labels(places: &Places, answer: &Answer) -> Option<String> {
+fn new_labels(places: &Places, answer: &Answer) -> Option<String> {
     let first = *answer.new_labels.first()?;
     let (rows, has) = match answer.new_labels.len() {
         1 => ("1 row".to_owned(), "has"),

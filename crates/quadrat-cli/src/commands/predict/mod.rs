@@ -12,7 +12,7 @@ use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::engine::{Chances, Wanted};
 use quadrat_study::geographic::{self, Geographic};
 use quadrat_study::numbers::count;
-use quadrat_study::outcome::{finer, heavy, new_labels, unresolved};
+use quadrat_study::outcome::{finer, of_places};
 use quadrat_study::places::Places;
 use quadrat_study::prediction_csv::has_regions;
 use quadrat_study::resolve::{
@@ -290,14 +290,8 @@ fn tell(
     asked: &Asked,
     parts: &[(Places, engine::Answer)],
 ) {
-    let own = parts.iter().flat_map(|(places, answer)| {
-        let both = [
-            heavy(answer, args.level()),
-            unresolved(places, answer),
-            new_labels(places, answer),
-        ];
-        both.into_iter().flatten()
-    });
+    let own = parts.iter();
+    let own = own.flat_map(|(places, answer)| of_places(places, answer, args.level()));
     // All outputs are asked for at the same places.
     let fine = parts.first().into_iter();
     let fine = fine.flat_map(|(places, answer)| finer(answer, places.len()));
