@@ -122,12 +122,7 @@ pub(super) fn conclude(
     } = found;
     let mut warnings = Vec::new();
     let evidence = problem.evidence()?;
-    if !optimum.converged {
-        warnings.push(format!(
-            "learning the hyperparameters did not converge: {}",
-            optimum.reason
-        ));
-    }
+    warnings.extend(not_converged(&optimum));
     warnings.extend(problem.engine().quadrature_warning(&optimum.theta));
     warn_about_bounds(
         problem.parameters(),
@@ -158,12 +153,11 @@ pub(super) fn conclude(
     let (components, lost) = condition_covering(&problem, &nodes)?;
     warnings.extend(left_out_hyperparameters(&problem, lost));
     warnings.extend(poor_draws(&components));
-    let jitter = components
-        .iter()
-        .fold(0.0_f64, |j, c| j.max(c.conditioned.jitter));
-    if jitter > 0.0 {
+    let summary = summarised(&problem, &optimum, &intervals, &components)?;
+    if summary.jitter > 0.0 {
         warnings.push(format!(
-            "the covariance of the rows was nearly singular: jitter of {jitter:e} of the variance of each was added to it, as if it were noise"
+            "the covariance of the rows was nearly singular: jitter of {:e} of the variance of each was added to it, as if it were noise",
+            summary.jitter
         ));
     }
     let bound = problem.engine().certificate(&optimum.theta);
@@ -173,27 +167,12 @@ pub(super) fn conclude(
     if let Some(heaviest) = components.first() {
         warnings.extend(misfit::warnings(&problem, &heaviest.conditioned));
     }
-    let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
-    hyperparameters.extend(mean_hypers(&problem, &components));
     let summary = FitSummary {
-        inference: problem.engine().name().into(),
-        structure: problem.engine().structure().into(),
-        converged: optimum.converged,
-        log_evidence: optimum.log_evidence,
-        log_posterior: optimum.log_posterior,
-        evidence: problem.engine().evidence_name().into(),
-        hyperparameters,
         integrated,
-        nodes: components.len(),
-        rows: problem.rows(),
-        iterations: optimum.iterations,
         evaluations,
-        seconds: 0.0,
-        jitter,
-        inducing_gain: None,
         variational_bound: bound.and_then(Result::ok),
-        correlations: correlations(&problem, &optimum)?,
         warnings,
+        ..summary
     };
     let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
     let mut told = posterior.draw_one_sided()?;
@@ -201,6 +180,49 @@ pub(super) fn conclude(
     posterior.summary.warnings.extend(told);
     posterior.summary.seconds = found.started.elapsed().as_secs_f64();
     Ok(posterior)
+}
+
+/// What to say of a search that did not end where it should.
+pub(super) fn not_converged(optimum: &Optimum) -> Option<String> {
+    (!optimum.converged).then(|| {
+        format!(
+            "learning the hyperparameters did not converge: {}",
+            optimum.reason
+        )
+    })
+}
+
+/// What is told of an optimum and of what was conditioned about it, before anything is said of how
+/// it was found.
+pub(super) fn summarised(
+    problem: &Problem,
+    optimum: &Optimum,
+    intervals: &[Interval],
+    components: &[Component],
+) -> Result<FitSummary, FitError> {
+    let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, intervals);
+    hyperparameters.extend(mean_hypers(problem, components));
+    let jitters = components.iter().map(|c| c.conditioned.jitter);
+    Ok(FitSummary {
+        inference: problem.engine().name().into(),
+        structure: problem.engine().structure().into(),
+        converged: optimum.converged,
+        log_evidence: optimum.log_evidence,
+        log_posterior: optimum.log_posterior,
+        evidence: problem.engine().evidence_name().into(),
+        hyperparameters,
+        integrated: false,
+        nodes: components.len(),
+        rows: problem.rows(),
+        iterations: optimum.iterations,
+        evaluations: optimum.evaluations,
+        seconds: 0.0,
+        jitter: jitters.fold(0.0, f64::max),
+        inducing_gain: None,
+        variational_bound: None,
+        correlations: correlations(problem, optimum)?,
+        warnings: Vec::new(),
+    })
 }
 
 /// What is to be told of what a posterior predicts of its own rows.
@@ -291,11 +313,7 @@ pub(super) fn poor_draws(components: &[Component]) -> Option<String> {
     ))
 }
 
-pub(super) fn hypers(
-    parameters: &[Parameter],
-    theta: &[f64],
-    intervals: &[Interval],
-) -> Vec<Hyper> {
+fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Vec<Hyper> {
     parameters
         .iter()
         .enumerate()

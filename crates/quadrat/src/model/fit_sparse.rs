@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Model;
 use super::averages::{Averaged, Learned, OnlyStops};
 use super::bounds::warn_about_bounds;
-use super::conclude::{alone, hypers};
+use super::conclude::{alone, not_converged, summarised};
 use super::drawn_sums::{condition_drawn, told_of_beliefs};
 use super::integrate_sparse::{integrate_averages, integrate_streamed, parts};
 use crate::error::{FitError, InputError};
@@ -13,8 +13,6 @@ use crate::inference::sparse::{CurvatureOf, SparseOptimum, VariationalPosterior,
 use crate::inference::{Interval, in_pool};
 use crate::likelihood::Likelihood;
 use crate::posterior::component::Node;
-use crate::posterior::correlation::correlations;
-use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::posterior::{fine_noise, misfit};
@@ -191,29 +189,13 @@ impl Model {
             warnings.push("hyperparameters were not integrated, since beliefs about the function did not converge at many of them: intervals may be too short".to_owned());
         }
         warnings.extend(told_of_beliefs(&components));
-        let mut hyperparameters = hypers(problem.parameters(), &optimum.theta, &intervals);
-        hyperparameters.extend(mean_hypers(&problem, &components));
         let summary = FitSummary {
-            inference: problem.engine().name().into(),
-            structure: problem.engine().structure().into(),
-            converged: optimum.converged,
-            log_evidence: optimum.log_evidence,
-            log_posterior: optimum.log_posterior,
             evidence: "elbo".into(),
-            hyperparameters,
             integrated: is_integrated,
-            nodes: components.len(),
-            rows: problem.rows(),
-            iterations: optimum.iterations,
             evaluations,
-            seconds: 0.0,
-            jitter: components
-                .iter()
-                .fold(0.0, |most, c| most.max(c.conditioned.jitter)),
             inducing_gain,
-            variational_bound: None,
-            correlations: correlations(&problem, &optimum)?,
             warnings,
+            ..summarised(&problem, &optimum, &intervals, &components)?
         };
         let tables = self.tables.clone();
         let mut posterior = Posterior::new(problem, tables, nodes, components, summary);
@@ -336,13 +318,7 @@ fn slowness(learned: &SparseOptimum) -> Option<f64> {
 
 /// What to say of how learning went.
 fn learned_warnings(learned: &SparseOptimum) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if !learned.optimum.converged {
-        warnings.push(format!(
-            "learning the hyperparameters did not converge: {}",
-            learned.optimum.reason
-        ));
-    }
+    let mut warnings: Vec<String> = not_converged(&learned.optimum).into_iter().collect();
     match learned.curvature {
         CurvatureOf::Whole => {}
         CurvatureOf::Nothing if learned.stopped => warnings.push(
