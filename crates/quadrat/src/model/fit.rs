@@ -173,13 +173,7 @@ pub(super) fn is_integrated(
     problem: &Problem,
     hyperparameters: Hyperparameters,
 ) -> Result<bool, InputError> {
-    let free = problem.parameters().iter().filter(|p| !p.fixed).count();
-    let integrated = free > 0
-        && match hyperparameters {
-            Hyperparameters::Map => false,
-            Hyperparameters::Integrate => true,
-            Hyperparameters::Auto => problem.engine().is_integrated(free),
-        };
+    let integrated = is_wanted(problem, hyperparameters);
     if integrated && problem.rows() > INTEGRATED_ROWS {
         return Err(InputError::Unavailable {
             what: "integration of the hyperparameters above 4,000 rows",
@@ -187,6 +181,17 @@ pub(super) fn is_integrated(
         });
     }
     Ok(integrated)
+}
+
+/// Whether integration is wanted: some are free, and it is asked for or takes little.
+pub(super) fn is_wanted(problem: &Problem, asked: Hyperparameters) -> bool {
+    let free = problem.parameters().iter().filter(|p| !p.fixed).count();
+    free > 0
+        && match asked {
+            Hyperparameters::Map => false,
+            Hyperparameters::Integrate => true,
+            Hyperparameters::Auto => problem.engine().is_integrated(free),
+        }
 }
 
 /// How hyperparameters are searched; from one start where all are fixed.

@@ -7,6 +7,7 @@ use super::averages::{Averaged, Learned, OnlyStops};
 use super::bounds::warn_about_bounds;
 use super::conclude::{alone, not_converged, summarised};
 use super::drawn_sums::{condition_drawn, told_of_beliefs};
+use super::fit::is_wanted;
 use super::integrate_sparse::{integrate_averages, integrate_streamed, parts};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{CurvatureOf, SparseOptimum, VariationalPosterior, learn_sparse};
@@ -250,7 +251,9 @@ fn around(
     warnings: &mut Vec<String>,
 ) -> Result<Around, FitError> {
     let heard = (options.progress(), options.keeper());
-    let wanted = is_integrated(problem, learned, options.hyperparameters);
+    let wanted = is_wanted(problem, options.hyperparameters)
+        && !learned.stopped
+        && learned.curvature != CurvatureOf::Nothing;
     let slow = slowness(learned).filter(|_| options.hyperparameters == Hyperparameters::Auto);
     if let Some(passes) = slow.filter(|_| wanted) {
         warnings.push(format!(
@@ -297,17 +300,6 @@ fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
     told.extend(fine_noise::warning(posterior)?);
     told.extend(misfit::limits_alone(posterior));
     Ok(told)
-}
-
-/// Whether hyperparameters are integrated: where it is asked for, or takes little.
-fn is_integrated(problem: &Problem, learned: &SparseOptimum, asked: Hyperparameters) -> bool {
-    let free = problem.parameters().iter().filter(|p| !p.fixed).count();
-    let wanted = match asked {
-        Hyperparameters::Map => false,
-        Hyperparameters::Integrate => true,
-        Hyperparameters::Auto => problem.engine().is_integrated(free),
-    };
-    wanted && free > 0 && !learned.stopped && learned.curvature != CurvatureOf::Nothing
 }
 
 /// Passes over the rows for every setting of the hyperparameters so far, where they are many.
