@@ -122,8 +122,8 @@ fn missed_by_the_others(rows: &NormalRows, conditioned: &Conditioned) -> Option<
     ))
 }
 
-/// What to say where rows of an output only tell on which side of their limits a value lies.
-pub(crate) fn limits_alone(posterior: &Posterior) -> Option<String> {
+/// What to say where rows of outputs only tell on which side of their limits a value lies.
+pub(crate) fn limits_alone(posterior: &Posterior) -> Vec<String> {
     let tables = posterior.problem.tables();
     let outputs = 0..posterior.outputs().len().max(1);
     let only = |output: usize| {
@@ -139,15 +139,17 @@ pub(crate) fn limits_alone(posterior: &Posterior) -> Option<String> {
         ends.all(|end| end == Some(first))
             .then_some((output, first))
     };
-    let (output, is_above) = outputs.into_iter().find_map(only)?;
-    let of = match posterior.outputs().get(output) {
-        Some(name) => format!(" of `{name}`"),
-        None => String::new(),
+    let told = |(output, is_above): (usize, bool)| {
+        let of = match posterior.outputs().get(output) {
+            Some(name) => format!(" of `{name}`"),
+            None => String::new(),
+        };
+        let side = if is_above { "above" } else { "below" };
+        format!(
+            "all rows{of} only tell that values lie {side} their limits: how far {side}, and by how much values differ, is told by the priors alone; rows that were seen beyond a limit, or values for the mean and the variance, tell more"
+        )
     };
-    let side = if is_above { "above" } else { "below" };
-    Some(format!(
-        "all rows{of} only tell that values lie {side} their limits: how far {side}, and by how much values differ, is told by the priors alone; rows that were seen beyond a limit, or values for the mean and the variance, tell more"
-    ))
+    outputs.filter_map(only).map(told).collect()
 }
 
 /// What to say where the integration of the hyperparameters came across a place better than the one
