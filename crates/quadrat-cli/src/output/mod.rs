@@ -4,7 +4,7 @@ mod lock;
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -87,6 +87,9 @@ pub fn writable(paths: &[PathBuf]) -> Result<(), Problems> {
             problems.push(problem);
         }
     }
+    twice(paths)
+        .into_iter()
+        .for_each(|twice| problems.push(twice));
     let mut folders: Vec<&Path> = paths.iter().map(|path| parent(path)).collect();
     folders.dedup();
     for folder in folders {
@@ -110,6 +113,26 @@ pub fn writable(paths: &[PathBuf]) -> Result<(), Problems> {
         problems.push(Problem::new(reason).remedy("choose another place with -o"));
     }
     problems.or(())
+}
+
+/// Files that two outputs would be written to, whichever way their names lead there.
+fn twice(paths: &[PathBuf]) -> Vec<Problem> {
+    let place = |path: &PathBuf| -> PathBuf {
+        let in_folder = || Some(parent(path).canonicalize().ok()?.join(path.file_name()?));
+        let plain = || {
+            let parts = path.components();
+            parts.filter(|part| *part != Component::CurDir).collect()
+        };
+        let there = path.canonicalize().ok();
+        there.or_else(in_folder).unwrap_or_else(plain)
+    };
+    let places: Vec<PathBuf> = paths.iter().map(place).collect();
+    let is_twice = |at: &usize| places[..*at].contains(&places[*at]);
+    let told = |at: usize| {
+        let message = format!("`{}` would be written twice", paths[at].display());
+        Problem::new(message).remedy("give each output a file of its own")
+    };
+    (0..paths.len()).filter(is_twice).map(told).collect()
 }
 
 fn plain(kind: std::io::ErrorKind) -> String {
@@ -341,6 +364,17 @@ mod tests {
             problems.to_string().contains("device or pipe"),
             "{problems}"
         );
+    }
+
+    #[test]
+    fn one_file_is_no_place_of_two_outputs() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir(path("deep")).unwrap();
+        let refused = |names: [&str; 2]| writable(&names.map(path)).is_err();
+        assert!(refused(["a.csv", "a.csv"]) && refused(["a.csv", "./deep/../a.csv"]));
+        assert!(refused(["new/a.csv", "./new/./a.csv"]));
+        assert!(!refused(["a.csv", "deep/a.csv"]));
     }
 
     #[test]

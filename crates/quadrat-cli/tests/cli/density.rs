@@ -356,7 +356,7 @@ fn the_table_is_not_written_over() {
         &["density", "t.csv", "--column", "speed", "-o", "t.csv"],
     );
     assert!(
-        stderr(&output).contains("would replace the table"),
+        stderr(&output).contains("would replace a file that is read"),
         "{}",
         stderr(&output)
     );

@@ -215,7 +215,7 @@ const BROKEN: &[Case] = &[
     (
         "from,to,people\n0,10,5\n10,20,6\n",
         &["-o", "t.csv"],
-        &["would replace the table"],
+        &["would replace a table that is read"],
     ),
     (
         "from,to,people\n0,10,5\n10,20,6\n",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use quadrat_study::density::common::{no_column_twice, pretty};
 use quadrat_study::density::{Estimated, Rows};
-use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::diagnostic::{Paint, Problems};
 
 use super::super::figures::drawn;
 use super::super::{print, replaced};
@@ -25,20 +25,9 @@ pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
         .chain(&args.inside)
         .map(PathBuf::as_path)
         .collect();
-    spare(&inputs, &outputs)?;
+    let told = ("a file that is read", "choose another file");
+    replaced(&inputs, &outputs, told).or(())?;
     writable(&outputs)
-}
-
-/// Refuses to write over what is read.
-fn spare(inputs: &[&Path], outputs: &[PathBuf]) -> Result<(), Problems> {
-    let mut problems = replaced(inputs, outputs, ("the table", "choose another file"));
-    if let [first, second] = outputs
-        && first == second
-    {
-        let message = format!("`{}` is asked for twice", first.display());
-        problems.push(Problem::new(message).remedy("give -o and --plot files of their own"));
-    }
-    problems.or(())
 }
 
 /// Writes the files that are asked for; their names.

@@ -10,7 +10,7 @@ mod scored;
 mod truth;
 
 use std::io::IsTerminal;
-use std::path::{Component, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
@@ -134,18 +134,6 @@ fn spare(args: &Score, resolved: &Resolved) -> Result<(), Problems> {
     spare_inputs(resolved, &args.study, &outputs)?;
     let truth: Vec<&std::path::Path> = args.truth.iter().map(PathBuf::as_path).collect();
     let told = ("the true values", "choose another name for the file");
-    let mut problems = replaced(&truth, &outputs, told);
-    let plain = |path: &PathBuf| -> PathBuf {
-        let parts = path.components();
-        parts.filter(|part| *part != Component::CurDir).collect()
-    };
-    let all: Vec<PathBuf> = outputs.iter().map(plain).collect();
-    for (at, output) in all.iter().enumerate() {
-        if all[..at].contains(output) {
-            let message = format!("`{}` would be written twice", output.display());
-            problems.push(Problem::new(message).remedy("give each output a name of its own"));
-        }
-    }
-    problems.or(())?;
+    replaced(&truth, &outputs, told).or(())?;
     writable(&outputs)
 }

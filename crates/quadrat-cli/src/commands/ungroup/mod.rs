@@ -110,14 +110,8 @@ fn outputs(args: &Ungroup) -> Result<(), Problems> {
         .collect();
     let read = [Some(&args.table), args.exposure_table.as_ref()];
     let read: Vec<&Path> = read.into_iter().flatten().map(PathBuf::as_path).collect();
-    let mut problems = replaced(&read, &outputs, ("the table", "choose another file"));
-    let twice = (1..outputs.len()).find(|&i| outputs[..i].contains(&outputs[i]));
-    if let Some(i) = twice {
-        let message = format!("`{}` is asked for twice", outputs[i].display());
-        let remedy = "give -o, --plot and --life-table files of their own";
-        problems.push(Problem::new(message).remedy(remedy));
-    }
-    problems.or(())?;
+    let told = ("a table that is read", "choose another file");
+    replaced(&read, &outputs, told).or(())?;
     writable(&outputs)
 }
 
