@@ -116,6 +116,52 @@ def test_what_is_asked_of_a_prediction(tmp_path):
     np.testing.assert_array_equal(left_out["value"], np.sin(x))
 
 
+def test_intervals_have_log_probabilities():
+    x = np.linspace(0, 3, 7)
+    post = qd.Model("se(x)").observe(qd.point(x=x), value=np.sin(x), noise=0.01).fit(
+        hyperparameters="map")
+    rows = {"at": [0.25, 1.0, 2.5], "low": [-1.0, 0.5, 0.5], "high": [0.3, np.inf, 0.7]}
+    told = post.predict(qd.point(x="at"), data=rows)
+    lower, upper = np.array(rows["low"]), np.array(rows["high"])
+    share = told.cdf(upper.clip(max=99)) - told.cdf(lower)
+    # A difference of two probabilities, which are right to some roundings of one.
+    np.testing.assert_allclose(told.log_probability("low", "high"), np.log(share), atol=1e-12)
+    # 40 standard deviations above the mean, where both probabilities are one: the tail of a normal
+    # value is ln Phi(-40). That of z moves by 40 for each unit, and z is rounded to some 1e-14.
+    far = told.mean + 40 * told.sd
+    np.testing.assert_allclose(told.log_probability(far, None), -804.6084420137538, atol=1e-10)
+    assert np.all(told.exceed(far) == 0)
+    below = told.mean - 40 * told.sd
+    np.testing.assert_allclose(told.log_probability(None, below), -804.6084420137538, atol=1e-10)
+    assert np.all(told.log_probability(None, np.inf) == 0)
+    assert np.all(np.isneginf(told.log_probability(0.5, 0.5)))
+    counts = qd.Model("se(x)").observe(qd.point(x=x), qd.Poisson([1, 2, 4, 3, 1, 0, 2])).fit(
+        hyperparameters="map").predict(qd.point(x=x[:1]), "observation")
+    # One count is more than 1 and at most 2; a difference of numbers that are right to 1e-9.
+    assert counts.log_probability(1, 2)[0] == pytest.approx(counts.log_density(2)[0], abs=1e-7)
+    for ends, message in (
+        ((0.0, [1.0, 2]), "upper has 2 rows, and the supports have 3"),
+        (([0.0, 2, 0], [1.0, 1, 1]), "lower is 2 and upper 1 in row 1; lower must be at most"),
+        ((np.nan, 1.0), "lower is nan and upper 1 in row 0"),
+        ((0.0, [1.0, None, 1.0]), "upper is missing in 1 row, first in row 1"),
+        (("least", 1.0), 'lower: the data has no column "least"'),
+    ):
+        with pytest.raises(qd.DataError, match=message):
+            told.log_probability(*ends)
+
+
+def test_every_row_has_a_limit_of_its_own():
+    x = np.linspace(0, 3, 7)
+    post = qd.Model("se(x)").observe(qd.point(x=x), value=np.sin(x), noise=0.01).fit()
+    rows = {"at": [0.25, 1.0, 2.5], "limit": [0.1, 0.9, 0.6]}
+    told = post.predict(qd.point(x="at"), data=rows)
+    each = [told.exceed(limit)[row] for row, limit in enumerate(rows["limit"])]
+    np.testing.assert_array_equal(told.exceed(rows["limit"]), each)
+    np.testing.assert_array_equal(told.exceed("limit"), each)
+    with pytest.raises(qd.DataError, match="x has 2 rows, and the supports have 3"):
+        told.exceed([0.1, 0.9])
+
+
 def test_more_rows_narrow_the_posterior():
     post = qd.Model("se(x)").observe(qd.point(x=[0.0, 1, 2, 3]), value=[0.0, 1, 0, -1],
                                      noise=0.01).fit()

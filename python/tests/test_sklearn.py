@@ -145,7 +145,13 @@ def test_intervals_as_targets():
     told = exact.posterior_.predict(qd.point(x0=X[:1, 0]), "observation")
     assert exact.score(X[:1], two[:1]) == pytest.approx(told.log_density(two[:1, 0])[0])
     within = np.log(told.cdf([0.1])[0] - told.cdf([-0.2])[0])
-    assert exact.score(X[:1], [[-0.2, 0.1]]) == pytest.approx(within)
+    # The same difference of two probabilities, and its log.
+    assert exact.score(X[:1], [[-0.2, 0.1]]) == pytest.approx(within, rel=1e-12)
+    # Far from the curve, where both probabilities are one, the farther interval is less probable.
+    ends = told.mean[0] + told.sd[0] * np.array([[20.0, 21], [30, 31], [60, 61]])
+    far = [exact.score(X[:1], [two]) for two in ends]
+    assert far == [told.log_probability(*two)[0] for two in ends]
+    assert far[2] < far[1] < far[0] < -100 and np.all(np.isfinite(far))
     assert exact.score(X[:1], [[-np.inf, np.inf]]) == 0
     with pytest.raises(qd.DataError, match="y has the fields a, b; give lower and upper"):
         exact.fit(X, np.zeros(60, dtype=[("a", float), ("b", float)]))

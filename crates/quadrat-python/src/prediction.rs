@@ -156,9 +156,29 @@ impl Prediction {
         self.column(py, move |told| told.quantile(p))
     }
 
-    /// The probability of more than a limit.
-    fn exceedance<'py>(&self, py: Python<'py>, limit: f64) -> PyResult<Bound<'py, PyByteArray>> {
-        self.column(py, move |told| told.exceedance(limit))
+    /// The probability of more than a limit, which every row has its own of.
+    fn exceedance<'py>(
+        &self,
+        py: Python<'py>,
+        limits: Numbers,
+    ) -> PyResult<Bound<'py, PyByteArray>> {
+        let Numbers(limits) = limits;
+        self.check_rows(py, limits.len())?;
+        self.column(py, move |told| told.exceedance_of_each(&limits))
+    }
+
+    /// The log of the probability of more than a lower end and at most an upper one, which every
+    /// row has its own of.
+    fn log_between<'py>(
+        &self,
+        py: Python<'py>,
+        lower: Numbers,
+        upper: Numbers,
+    ) -> PyResult<Bound<'py, PyByteArray>> {
+        let (Numbers(lower), Numbers(upper)) = (lower, upper);
+        self.check_rows(py, lower.len())?;
+        self.check_rows(py, upper.len())?;
+        self.column(py, move |told| told.log_between(&lower, &upper))
     }
 
     /// The probability of at most a value, which every row has its own of.

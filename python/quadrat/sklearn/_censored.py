@@ -71,16 +71,9 @@ class CensoredRegressor(Regressor):
         lower, upper = ends
         check_consistent_length(told.mean, lower)
         is_known = lower == upper
-        # Ends that are infinite are replaced by numbers where their probabilities are known.
-        inside = _up_to(told, upper, 1.0) - _up_to(told, lower, 0.0)
-        scores = np.log(np.maximum(inside, np.finfo(float).tiny))
-        scores[is_known] = told.log_density(np.where(is_known, lower, told.mean))[is_known]
-        return float(np.average(scores, weights=sample_weight))
-
-
-def _up_to(told, end, beyond):
-    is_finite = np.isfinite(end)
-    return np.where(is_finite, told.cdf(np.where(is_finite, end, told.mean)), beyond)
+        scores = told.log_probability(lower, upper)
+        known = told.log_density(np.where(is_known, lower, told.mean))
+        return float(np.average(np.where(is_known, known, scores), weights=sample_weight))
 
 
 def _ends(y):

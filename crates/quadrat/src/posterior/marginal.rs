@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::limits::Limits;
 use super::prediction::{Mixture, Prediction, Work, log_sum_exp};
 use super::predictive::{Predictive, Seen};
-use crate::special::scalar::{log_cdf, log_cdf_difference};
+use crate::special::scalar::log_cdf;
 
 /// So many rows are one task: fewer would cost more to hand over than to do.
 const ROWS_PER_TASK: usize = 16;
@@ -107,6 +107,40 @@ impl Prediction {
         self.each_row(|row, mut marginal| marginal.log_density(y[row]))
     }
 
+    /// Log of `P(lower_i < Y_i <= upper_i)` in nats for every row; ends may be infinite.
+    ///
+    /// Minus infinity of an interval without a number, NaN where an end is.
+    ///
+    /// # Numerics
+    /// Of values that are mixtures of normal distributions, with or without the condition that
+    /// they are not negative, right in far tails, to a share of `1e-9` of the probability. Of
+    /// others the difference of two values of [`Self::cdf`], where nothing below some `1e-7` is
+    /// told apart from nothing, and no less than the log of the smallest number, -708.4.
+    ///
+    /// # Panics
+    /// If there are not as many ends as rows.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::kernel::Kernel;
+    /// use quadrat::model::{FitOptions, Model, Noise, Observations, Scale};
+    /// use quadrat::support::Functionals;
+    ///
+    /// let x = Functionals::points("x", &[0.0, 1.0, 2.0])?;
+    /// let table = Observations::gaussian(x.clone(), vec![0.1, 0.4, 1.0], Noise::Learned)?;
+    /// let posterior = Model::new(Kernel::se(["x"])).observe(table).fit(&FitOptions::default())?;
+    /// let p = posterior.predict(&x, Scale::Observation)?;
+    /// let half = p.log_between(&[f64::NEG_INFINITY; 3], &p.quantile(0.5));
+    /// assert!(half.iter().all(|log| (log - 0.5_f64.ln()).abs() < 1e-9));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn log_between(&self, lower: &[f64], upper: &[f64]) -> Vec<f64> {
+        assert_eq!(lower.len(), self.len(), "one lower end per row");
+        assert_eq!(upper.len(), self.len(), "one upper end per row");
+        self.each_row(|row, mut marginal| marginal.log_between(lower[row], upper[row]))
+    }
+
     /// Something of the distribution of every row.
     pub(crate) fn each_row<T: Send>(
         &self,
@@ -157,12 +191,14 @@ impl Marginal<'_> {
         }
     }
 
-    /// Log of `P(lower < Y <= upper)` in nats; the ends may be infinite.
-    ///
-    /// # Numerics
-    /// Of mixtures of normal values right in far tails too; else no more than the difference of
-    /// the distribution function knows, and no less than the log of the smallest number.
+    /// Log of `P(lower < Y <= upper)` in nats; see [`Prediction::log_between`].
     pub(crate) fn log_between(&mut self, lower: f64, upper: f64) -> f64 {
+        if lower.is_nan() || upper.is_nan() {
+            return f64::NAN;
+        }
+        if lower >= upper {
+            return f64::NEG_INFINITY;
+        }
         let mut share = |end: f64| match end.is_finite() {
             true => self.cdf(end),
             false => f64::from(u8::from(end > 0.0)),
@@ -170,12 +206,18 @@ impl Marginal<'_> {
         let share = share(upper) - share(lower);
         match &self.law {
             Law::Normals(mixture) if self.limits.is_none() && share < SMALL => {
-                let logs = mixture.components().map(|(w, m, s)| match s > 0.0 {
-                    true => w.ln() + log_cdf_difference((lower - m) / s, (upper - m) / s),
-                    false if lower < m && m <= upper => w.ln(),
-                    false => f64::NEG_INFINITY,
-                });
-                log_sum_exp(&logs.collect::<Vec<f64>>())
+                mixture.log_between(lower, upper)
+            }
+            Law::AboveZero(mixture) if self.limits.is_none() && share < SMALL => {
+                // Zero itself is not negative.
+                let zero = -f64::MIN_POSITIVE;
+                match upper < 0.0 {
+                    true => f64::NEG_INFINITY,
+                    false => {
+                        mixture.log_between(lower.max(zero), upper)
+                            - mixture.log_between(zero, f64::INFINITY)
+                    }
+                }
             }
             _ => share.max(f64::MIN_POSITIVE).ln(),
         }

@@ -11,7 +11,7 @@ use super::varying_noise::VaryingNoise;
 use crate::linalg::dot;
 #[cfg(feature = "mcmc")]
 use crate::special::scalar::normal_cdf;
-use crate::special::scalar::{normal_pdf, normal_quantile};
+use crate::special::scalar::{log_cdf_difference, normal_pdf, normal_quantile};
 use crate::special::{exp_into, normal_cdf_into};
 
 /// A variance of which rounding may have left less than nothing; what is no number stays so.
@@ -272,6 +272,19 @@ impl Mixture<'_> {
             .map(|(w, m, s)| w.ln() + log_normal_density(y, m, s * s))
             .collect();
         log_sum_exp(&logs)
+    }
+
+    /// Log of the probability of more than `lower` and at most `upper`, which is larger.
+    ///
+    /// # Numerics
+    /// A sum of positive terms, each right in its far tails.
+    pub fn log_between(&self, lower: f64, upper: f64) -> f64 {
+        let logs = self.components().map(|(w, m, s)| match s > 0.0 {
+            true => w.ln() + log_cdf_difference((lower - m) / s, (upper - m) / s),
+            false if lower < m && m <= upper => w.ln(),
+            false => f64::NEG_INFINITY,
+        });
+        log_sum_exp(&logs.collect::<Vec<f64>>())
     }
 
     /// Distribution function, density and its slope; point masses have no density.

@@ -46,7 +46,16 @@ impl Prediction {
     /// not a number.
     #[must_use]
     pub fn exceedance(&self, limit: f64) -> Vec<f64> {
-        let below = self.cdf(&vec![limit; self.len()]);
+        self.exceedance_of_each(&vec![limit; self.len()])
+    }
+
+    /// The same as [`Self::exceedance`], where every row has a limit of its own.
+    ///
+    /// # Panics
+    /// If there are not as many limits as rows.
+    #[must_use]
+    pub fn exceedance_of_each(&self, limits: &[f64]) -> Vec<f64> {
+        let below = self.cdf(limits);
         below
             .into_iter()
             .map(|p| (1.0 - p).clamp(0.0, 1.0))

@@ -254,3 +254,46 @@ fn the_response_exceeds_limits_as_the_function_does() {
     assert!((truncated.exceedance(2.0)[0] - tails(2.0) / tails(0.0)).abs() < 1e-12);
     assert!(latent.exceedance(f64::NAN)[0].is_nan());
 }
+
+#[test]
+fn intervals_in_far_tails_have_the_probabilities_of_normal_values() {
+    let moments = [(vec![0.0; 4], vec![1.0; 4])];
+    let normal = Prediction::from_moments(vec![1.0], &moments);
+    let infinite = f64::INFINITY;
+    let lower = [40.0, -infinite, 0.5, -1.0];
+    let upper = [infinite, -40.0, 0.5, 2.0];
+    let got = normal.log_between(&lower, &upper);
+    // ln Phi(-40), by the continued fraction of the Mills ratio; some roundings of 800.
+    let tail = -804.608_442_013_753_8;
+    assert!((got[0] - tail).abs() < 1e-12 && (got[1] - tail).abs() < 1e-12);
+    assert_eq!(got[2], -infinite);
+    let inside = normal_cdf(2.0) - normal_cdf(-1.0);
+    assert!((got[3] - inside.ln()).abs() < 1e-14);
+    let half = normal.clone().non_negative().log_between(&lower, &upper);
+    // Given that it is not negative a value is twice as probable, and never below zero.
+    assert!((half[0] - tail - 2.0_f64.ln()).abs() < 1e-12);
+    assert_eq!(half[1], -infinite);
+    let inside = 2.0 * (normal_cdf(2.0) - 0.5);
+    assert!((half[3] - inside.ln()).abs() < 1e-14);
+    let unknown = normal.log_between(&[f64::NAN; 4], &upper);
+    assert!(unknown.iter().all(|log| log.is_nan()));
+    // Two nodes: a sum of both.
+    let moments = [0, 1].map(|k| (vec![MEANS[k]], vec![SDS[k] * SDS[k]]));
+    let mixture = Prediction::from_moments(WEIGHTS.to_vec(), &moments);
+    for y in [1.0, 6.0, 8.0] {
+        let above = |k: usize| WEIGHTS[k] * normal_cdf((MEANS[k] - y) / SDS[k]);
+        let want = (above(0) + above(1)).ln();
+        let got = mixture.log_between(&[y], &[infinite])[0];
+        // From 1e-6 on down the sum is of tails, above it a difference with an error of 1e-16.
+        assert!((got - want).abs() < 1e-9, "{y}: {got} {want}");
+        assert_eq!(mixture.exceedance_of_each(&[y]), mixture.exceedance(y));
+    }
+    // A link has the difference of its distribution function, and no less than a number has.
+    let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
+    let ours = prediction(counts.into(), Vec::new(), 0.0);
+    let got = ours.log_between(&[0.0], &[2.0])[0];
+    let want = ours.log_density(&[1.0])[0].exp() + ours.log_density(&[2.0])[0].exp();
+    // Differences of numbers that are right to 1e-9.
+    assert!((got.exp() - want).abs() < 1e-8, "{got} {want}");
+    assert_eq!(ours.log_between(&[-5.0], &[-1.0]), [f64::MIN_POSITIVE.ln()]);
+}
