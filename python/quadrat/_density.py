@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _arrays, _draw, _frames, _quadrat, _rows
 from ._errors import DataError, FitWarning
+from ._posterior import write
 from ._ungroup import Answer
 
 
@@ -56,7 +57,7 @@ class Density:
         asked = settings(bounds, range, cells, bool(log), level, draws, seed)
         weights = _arrays.optional(weights, "weights", data, len(values))
         self._estimate({"values": values, "lower": None, "upper": None, "weights": weights,
-                        **asked})
+                        **asked}, named(x, "x"))
 
     @classmethod
     def from_intervals(cls, lower, upper, *, bounds=(None, None), weights=None, range=None,
@@ -68,7 +69,7 @@ class Density:
         made._estimate({
             "values": None, "lower": lower,
             "upper": _arrays.column(upper, "upper", data, len(lower)),
-            "weights": _arrays.optional(weights, "weights", data, len(lower)), **asked})
+            "weights": _arrays.optional(weights, "weights", data, len(lower)), **asked}, "value")
         return made
 
     @classmethod
@@ -76,21 +77,28 @@ class Density:
         """From counts in bins, which may be unequal, overlap, and be open at the ends."""
         return cls.from_intervals(lower, upper, weights=count, **settings)
 
-    def _estimate(self, asked):
+    def _estimate(self, asked, name):
         rows = {name: asked[name] for name in ("values", "lower", "upper", "weights")}
-        self._take(_quadrat.density(asked), asked["level"], rows)
+        self._take(_quadrat.density(asked), asked["level"], rows, (name,))
         for warning in self._told.warnings:
             warnings.warn(warning, FitWarning, stacklevel=4)
 
-    def _take(self, told, level, rows):
-        self._told, self.level, self._rows = told, level, rows
+    def _take(self, told, level, rows, names):
+        self._told, self.level, self._rows, self._names = told, level, rows, names
         columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
         self.edges, self.x, self.density = (columns[n] for n in ("edges", "x", "density"))
         self.lower, self.upper = columns["lower"], columns["upper"]
         self._simultaneous = columns["simultaneous_lower"], columns["simultaneous_upper"]
 
     def __reduce__(self):
-        return _restored, (self._told.to_bytes(), self.level, self._rows)
+        return _restored, (self._told.to_bytes(), self.level, self._rows, self._names)
+
+    def save(self, path):
+        """Writes a model file, which `load` and the program ``quadrat predict`` read.
+
+        It has no rows, which a pickle keeps for plots; draws are made again by their seed.
+        """
+        write(path, self._told.to_model(self._names))
 
     def __copy__(self):
         return self
@@ -164,7 +172,7 @@ class Density:
         simultaneous : bool
             Whether the band is of all cells together.
         rows : bool
-            Whether what was seen is drawn.
+            Whether what was seen is drawn; a density that was read from a model file has no rows.
         **style
             For the curve.
 
@@ -175,11 +183,11 @@ class Density:
         ax = _draw.axes(ax)
         style.setdefault("label", "density")
         _draw.curve(ax, self.x, self.density, self.band(simultaneous), self.level, **style)
-        if rows:
+        if rows and self._rows is not None:
             _rows.of_density(ax, **self._rows)
         # Far tails, which are flat on the axis, are left out of sight, but no value is.
         seen = np.flatnonzero(self.upper > 0.005 * self.density.max())
-        ends = _rows.span(**self._rows)
+        ends = (np.inf, -np.inf) if self._rows is None else _rows.span(**self._rows)
         ax.set_xlim(min(self.edges[seen[0]], ends[0]), max(self.edges[seen[-1] + 1], ends[1]))
         ax.set_ylim(bottom=0)
         ax.legend(frameon=False)
@@ -194,10 +202,33 @@ class Density:
         return _frames.make(self.to_dict())
 
 
-def _restored(data, level, rows):
+def _restored(data, level, rows, names=("x",)):
     made = Density.__new__(Density)
-    made._take(_quadrat.DensityEstimate.from_bytes(data), level, rows)
+    made._take(_quadrat.DensityEstimate.from_bytes(data), level, rows, names)
     return made
+
+
+def loaded(data):
+    """The density of a model file, or those of its groups by name."""
+    from . import _plane
+    kinds = {_quadrat.DensityEstimate: Density, _quadrat.PlaneEstimate: _plane.Density2d,
+             _quadrat.GivenEstimate: _plane.ConditionalDensity}
+    parts, names, group, told = _quadrat.load_densities(data)
+    found = {}
+    for name, own in parts:
+        kind = kinds[type(own)]
+        made = kind.__new__(kind)
+        log = () if kind is Density else (own.log,)
+        made._take(own, own.level, None, *log, tuple(names))
+        found[name] = made
+    for warning in told:
+        warnings.warn(warning, FitWarning, stacklevel=3)
+    return next(iter(found.values())) if group is None else found
+
+
+def named(column, name):
+    """What a column is called: as in the data, else as the argument is."""
+    return column if isinstance(column, str) else name
 
 
 def settings(bounds, range, cells, log, level, draws, seed):

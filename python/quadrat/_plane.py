@@ -8,8 +8,9 @@ from collections import namedtuple
 import numpy as np
 
 from . import _arrays, _draw, _frames, _geometry, _quadrat, _rows
-from ._density import pair, settings
+from ._density import named, pair, settings
 from ._errors import DataError, FitWarning
+from ._posterior import write
 from ._study import Table
 from ._ungroup import Answer
 
@@ -22,13 +23,14 @@ Region = namedtuple("Region", ["density", "cells", "probability"])
 class _Cells:
     """Densities in the cells of a plane."""
 
-    def _estimate(self, estimate, asked, rows, stacklevel):
-        self._take(estimate({**rows, **asked}), asked["level"], rows, asked["log"])
+    def _estimate(self, estimate, asked, rows, names, stacklevel):
+        self._take(estimate({**rows, **asked}), asked["level"], rows, asked["log"], names)
         for warning in self._told.warnings:
             warnings.warn(warning, FitWarning, stacklevel=stacklevel)
 
-    def _take(self, told, level, rows, log):
+    def _take(self, told, level, rows, log, names):
         self._told, self.level, self._rows, self._log = told, level, rows, log
+        self._names = names
         found = {name: _arrays.received(own) for name, own in told.columns().items()}
         self.edges = found["x_edges"], found["y_edges"]
         self._places = found["x"], found["y"]
@@ -37,7 +39,15 @@ class _Cells:
         return found
 
     def __reduce__(self):
-        return _restored, (type(self), self._told.to_bytes(), self.level, self._rows, self._log)
+        return _restored, (type(self), self._told.to_bytes(), self.level, self._rows, self._log,
+                           self._names)
+
+    def save(self, path):
+        """Writes a model file, which `load` and the program ``quadrat predict`` read.
+
+        It has no rows, which a pickle keeps for plots; draws are made again by their seed.
+        """
+        write(path, self._told.to_model(self._names))
 
     def __copy__(self):
         return self
@@ -87,7 +97,7 @@ class _Cells:
         style.setdefault("shading", "flat")
         drawn = ax.pcolormesh(*self.edges, self.density.T, **style)
         ax.figure.colorbar(drawn, ax=ax, label="density")
-        if rows:
+        if rows and self._rows is not None:
             _rows.of_plane(ax, **self._rows)
         self._dress(ax, names)
         self._cut(ax)
@@ -98,9 +108,11 @@ class _Cells:
         seen = self.density > 0.005 * self.density.max()
         for axis, limit in enumerate((ax.set_xlim, ax.set_ylim)):
             at, edges = np.flatnonzero(seen.any(axis=1 - axis)), self.edges[axis]
-            own = [self._rows["xy"[axis]], self._rows["xy"[axis] + "_upper"]]
-            ends = np.concatenate([one for one in own if one is not None])
-            ends = ends[np.isfinite(ends)].clip(edges[0], edges[-1])
+            ends = np.empty(0)
+            if self._rows is not None:
+                own = [self._rows["xy"[axis]], self._rows["xy"[axis] + "_upper"]]
+                ends = np.concatenate([one for one in own if one is not None])
+                ends = ends[np.isfinite(ends)].clip(edges[0], edges[-1])
             limit(min(edges[at[0]], *ends), max(edges[at[-1] + 1], *ends))
 
     def _dress(self, ax, names):
@@ -166,7 +178,8 @@ class Density2d(_Cells):
         second = _arrays.column(y, "y", data, len(first))
         self._ask(first, second, None, None,
                   _arrays.optional(weights, "weights", data, len(first)),
-                  _settings(bounds, inside, range, cells, log, level, draws, seed))
+                  _settings(bounds, inside, range, cells, log, level, draws, seed),
+                  (named(x, "x"), named(y, "y")))
 
     @classmethod
     def from_bins(cls, x, y, count, *, bounds=None, inside=None, range=None, cells=60, log=False,
@@ -193,12 +206,13 @@ class Density2d(_Cells):
                   _settings(bounds, inside, range, cells, log, level, draws, seed))
         return made
 
-    def _ask(self, x, y, x_upper, y_upper, weights, asked):
+    def _ask(self, x, y, x_upper, y_upper, weights, asked, names=("x", "y")):
         rows = {"x": x, "y": y, "x_upper": x_upper, "y_upper": y_upper}
-        self._estimate(_quadrat.density2d, {"weights": weights, **asked}, rows, stacklevel=4)
+        self._estimate(_quadrat.density2d, {"weights": weights, **asked}, rows, names,
+                       stacklevel=4)
 
-    def _take(self, told, level, rows, log):
-        super()._take(told, level, rows, log)
+    def _take(self, *told):
+        super()._take(*told)
         self.x, self.y = self._places
 
     def __repr__(self):
@@ -355,10 +369,11 @@ class ConditionalDensity(_Cells):
         asked["weights"] = _arrays.optional(weights, "weights", data, len(values))
         rows = {"x": known, "y": values, "x_upper": None, "y_upper": None}
         asked.update(given=known, values=values)
-        self._estimate(_quadrat.density_given, asked, rows, stacklevel=3)
+        names = (named(given, "given"), named(y, "y"))
+        self._estimate(_quadrat.density_given, asked, rows, names, stacklevel=3)
 
-    def _take(self, told, level, rows, log):
-        found = super()._take(told, level, rows, log)
+    def _take(self, *told):
+        found = super()._take(*told)
         self.given, self.y = self._places
         self.totals = found["totals"]
 
@@ -439,7 +454,7 @@ class ConditionalDensity(_Cells):
                 # One line of the legend for all bands.
                 ax.collections[-1].set_label("_band")
         if not surface:
-            if rows:
+            if rows and self._rows is not None:
                 _rows.of_plane(ax, **self._rows)
             self._dress(ax, names)
             ax.legend(frameon=False)
@@ -450,10 +465,10 @@ class ConditionalDensity(_Cells):
         return self._columns("given", "y")
 
 
-def _restored(kind, data, level, rows, log):
+def _restored(kind, data, level, rows, log, names=("x", "y")):
     made = kind.__new__(kind)
     binding = _quadrat.PlaneEstimate if kind is Density2d else _quadrat.GivenEstimate
-    made._take(binding.from_bytes(data), level, rows, log)
+    made._take(binding.from_bytes(data), level, rows, log, names)
     return made
 
 

@@ -246,9 +246,12 @@ def write(path, data):
 def load(path):
     """Reads what :meth:`Posterior.save`, :meth:`Campaign.save` or ``quadrat fit`` wrote.
 
+    Densities too, which :meth:`Density.save` or ``quadrat fit`` wrote; those of groups come as
+    a dict by name.
+
     Returns
     -------
-    Posterior or Campaign
+    Posterior, Campaign, Density, Density2d, ConditionalDensity or dict
 
     Raises
     ------
@@ -256,7 +259,11 @@ def load(path):
         For a file that is none, is damaged, or is of another format.
     """
     with open(path, "rb") as file:
-        posterior, note = _quadrat.load_noted(file.read())
+        data = file.read()
+    if _quadrat.is_density(data):
+        from ._density import loaded
+        return loaded(data)
+    posterior, note = _quadrat.load_noted(data)
     if note is None:
         return Posterior(posterior)
     from ._campaign import noted

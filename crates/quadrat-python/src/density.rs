@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
-use quadrat::density::{Answer, AnyEstimate, Density, Estimate, Saved, Warning};
+use quadrat::density::{Answer, AnyEstimate, Density, Estimate, Saved, SavedEstimate, Warning};
+use quadrat::error::LoadError;
+use quadrat_study::density::asked::Named;
+use quadrat_study::density::model::{Model, noted};
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome, few_enough};
+use crate::plane::{GivenEstimate, PlaneEstimate};
 use crate::ungroup::Told;
 use crate::work;
 
@@ -63,6 +67,76 @@ pub fn density(py: Python<'_>, asked: Asked) -> PyResult<DensityEstimate> {
     })
 }
 
+/// The model file of one density.
+///
+/// # Arguments
+/// * `names` - of its columns; a given one first
+pub fn model_bytes<'py>(
+    py: Python<'py>,
+    estimate: SavedEstimate,
+    names: &[String],
+    is_given: bool,
+    warnings: &[String],
+) -> Bound<'py, PyBytes> {
+    let named = Named {
+        names,
+        is_given,
+        group: None,
+    };
+    let saved = Saved::default().with("", estimate);
+    PyBytes::new(py, &noted(saved, named, warnings).to_bytes())
+}
+
+/// Whether the bytes of a file are those of densities.
+#[pyfunction]
+pub fn is_density(data: &[u8]) -> bool {
+    Saved::is_saved(data)
+}
+
+/// The densities of a model file with the names of their groups; the names of the columns, the
+/// group's where there is one, and warnings.
+type Loaded<'py> = (
+    Vec<(String, Bound<'py, PyAny>)>,
+    Vec<String>,
+    Option<String>,
+    Vec<String>,
+);
+
+/// Reads a model file of densities.
+#[pyfunction]
+pub fn load_densities<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Loaded<'py>> {
+    let data = data.to_vec();
+    let (model, found) = work::run(py, move || {
+        let model = Model::of(Saved::from_bytes(&data)?).map_err(|error| LoadError::Damaged {
+            detail: format!("{error:#}"),
+        })?;
+        let found = model.estimates()?;
+        Ok((model, found))
+    })?;
+    let all = found.into_iter().map(|(name, one)| {
+        let own = match one {
+            AnyEstimate::Line(found) => {
+                let found = Arc::from(found);
+                Bound::new(py, DensityEstimate { found })?.into_any()
+            }
+            AnyEstimate::Plane(found) => {
+                let found = Arc::from(found);
+                Bound::new(py, PlaneEstimate { found })?.into_any()
+            }
+            AnyEstimate::Conditional(found) => {
+                let found = Arc::from(found);
+                Bound::new(py, GivenEstimate { found })?.into_any()
+            }
+            _ => return Err(Failure::Data("this is no density that is known".into()).raise(py)),
+        };
+        Ok((name, own))
+    });
+    let all = all.collect::<PyResult<_>>()?;
+    let named = model.named();
+    let group = named.group.map(str::to_owned);
+    Ok((all, named.names.to_vec(), group, model.warnings.clone()))
+}
+
 fn told(answer: Answer) -> Told {
     (answer.value, answer.lower, answer.upper)
 }
@@ -98,6 +172,18 @@ impl DensityEstimate {
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let saved = Saved::default().with("density", self.found.as_ref());
         PyBytes::new(py, &saved.to_bytes())
+    }
+
+    /// The model file that the program reads too.
+    fn to_model<'py>(&self, py: Python<'py>, names: Vec<String>) -> Bound<'py, PyBytes> {
+        let saved = SavedEstimate::from(&*self.found);
+        model_bytes(py, saved, &names, false, &self.warnings())
+    }
+
+    /// Probability of bands and intervals.
+    #[getter]
+    fn level(&self) -> f64 {
+        self.found.level()
     }
 
     /// Edges, places, density and bands, column by column.

@@ -41,7 +41,7 @@ mod _quadrat {
     #[pymodule_export]
     use crate::campaign::{ask, campaign_bytes, load_noted, relearn, tell};
     #[pymodule_export]
-    use crate::density::{DensityEstimate, density};
+    use crate::density::{DensityEstimate, density, is_density, load_densities};
     #[pymodule_export]
     use crate::likelihood::Likelihood;
     #[pymodule_export]

@@ -13,6 +13,7 @@ use quadrat::linalg::Mat;
 
 use self::asked::{Asked2d, AskedGiven};
 use crate::buffers::{Numbers, bytes};
+use crate::density::model_bytes;
 use crate::errors::{Failure, few_enough};
 use crate::ungroup::Told;
 use crate::work;
@@ -40,6 +41,7 @@ trait Cells: Send + Sync + 'static {
     fn told(&self) -> &[Warning];
     fn at(&self, x: f64, y: f64) -> f64;
     fn drawn(&self, count: usize, seed: u64) -> Mat<f64>;
+    fn is_logarithmic(&self) -> (bool, bool);
 }
 
 macro_rules! cells {
@@ -59,6 +61,10 @@ macro_rules! cells {
 
             fn whole(&self) -> (Vec<f64>, Vec<f64>) {
                 self.simultaneous()
+            }
+
+            fn is_logarithmic(&self) -> (bool, bool) {
+                (self.is_log(0), self.is_log(1))
             }
 
             fn told(&self) -> &[Warning] {
@@ -81,6 +87,15 @@ cells!(Estimate2d, ConditionalEstimate);
 fn to_bytes<'py>(py: Python<'py>, found: &impl Cells) -> Bound<'py, PyBytes> {
     let saved = Saved::default().with("density", found.saved());
     PyBytes::new(py, &saved.to_bytes())
+}
+
+fn to_model<'py>(
+    py: Python<'py>,
+    found: &impl Cells,
+    names: &[String],
+    is_given: bool,
+) -> Bound<'py, PyBytes> {
+    model_bytes(py, found.saved(), names, is_given, &warnings(found))
 }
 
 /// Edges and places of both axes, then density, band and standard deviation of the cells.
@@ -151,7 +166,7 @@ fn told(answer: Answer) -> Told {
 /// A density of two columns with its band.
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct PlaneEstimate {
-    found: Arc<Estimate2d>,
+    pub found: Arc<Estimate2d>,
 }
 
 #[pymethods]
@@ -170,6 +185,23 @@ impl PlaneEstimate {
     /// What [`Self::from_bytes`] reads.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         to_bytes(py, &*self.found)
+    }
+
+    /// The model file that the program reads too.
+    fn to_model<'py>(&self, py: Python<'py>, names: Vec<String>) -> Bound<'py, PyBytes> {
+        to_model(py, &*self.found, &names, false)
+    }
+
+    /// Probability of bands and intervals.
+    #[getter]
+    fn level(&self) -> f64 {
+        self.found.level()
+    }
+
+    /// Whether the axes are logarithmic.
+    #[getter]
+    fn log(&self) -> (bool, bool) {
+        self.found.is_logarithmic()
     }
 
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -257,7 +289,7 @@ impl PlaneEstimate {
 /// Densities of one column given another, with their bands.
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct GivenEstimate {
-    found: Arc<ConditionalEstimate>,
+    pub found: Arc<ConditionalEstimate>,
 }
 
 impl GivenEstimate {
@@ -311,6 +343,23 @@ impl GivenEstimate {
     /// What [`Self::from_bytes`] reads.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         to_bytes(py, &*self.found)
+    }
+
+    /// The model file that the program reads too.
+    fn to_model<'py>(&self, py: Python<'py>, names: Vec<String>) -> Bound<'py, PyBytes> {
+        to_model(py, &*self.found, &names, true)
+    }
+
+    /// Probability of bands and intervals.
+    #[getter]
+    fn level(&self) -> f64 {
+        self.found.level()
+    }
+
+    /// Whether the axes are logarithmic.
+    #[getter]
+    fn log(&self) -> (bool, bool) {
+        self.found.is_logarithmic()
     }
 
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

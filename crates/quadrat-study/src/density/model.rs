@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use quadrat::density::{AnyEstimate, Saved};
+use quadrat::error::LoadError;
 
 use super::answers::Answers;
 use super::asked::{Densities, Named, Of};
@@ -27,6 +28,12 @@ pub fn to_bytes(estimated: &dyn Answers, named: Named<'_>, warnings: &[String]) 
             Of::Given(estimate) => saved.with(&name, estimate),
         };
     }
+    noted(saved, named, warnings).to_bytes()
+}
+
+/// Estimates with the words that [`Model`] reads.
+#[must_use]
+pub fn noted(mut saved: Saved, named: Named<'_>, warnings: &[String]) -> Saved {
     let list = |of: &[String]| serde_json::json!(of).to_string();
     let mut note = |name: &str, text: String| saved.notes.insert(name.to_owned(), text);
     note(NAMES, list(named.names));
@@ -37,7 +44,7 @@ pub fn to_bytes(estimated: &dyn Answers, named: Named<'_>, warnings: &[String]) 
     if let Some(group) = named.group {
         note(GROUP, group.to_owned());
     }
-    saved.to_bytes()
+    saved
 }
 
 /// A model with its words.
@@ -54,21 +61,39 @@ impl Model {
     /// # Errors
     /// What is none, or does not say what it is of.
     pub fn read(bytes: &[u8], path: &Path) -> Result<Self> {
-        let usable = || format!("cannot use `{}`", path.display());
-        let saved = Saved::from_bytes(bytes).with_context(usable)?;
+        let saved = Saved::from_bytes(bytes).map_err(anyhow::Error::from);
+        let model = saved.and_then(Self::of);
+        model.with_context(|| format!("cannot use `{}`", path.display()))
+    }
+
+    /// Estimates whose notes are those of [`noted`].
+    ///
+    /// # Errors
+    /// Where they do not say what they are of.
+    pub fn of(saved: Saved) -> Result<Self> {
         let list = |name: &str| -> Result<Vec<String>> {
             let text = saved.notes.get(name).map_or("[]", String::as_str);
-            serde_json::from_str(text).with_context(usable)
+            Ok(serde_json::from_str(text)?)
         };
         let (names, warnings) = (list(NAMES)?, list(WARNINGS)?);
         if saved.is_empty() || names.is_empty() || names.len() > 2 {
-            anyhow::bail!("{}: it does not say what its densities are of", usable());
+            anyhow::bail!("it does not say what its densities are of");
         }
         Ok(Self {
             names,
             warnings,
             saved,
         })
+    }
+
+    /// All estimates with the names of their groups.
+    ///
+    /// # Errors
+    /// As [`Saved::estimate`].
+    pub fn estimates(&self) -> Result<Vec<(String, AnyEstimate)>, LoadError> {
+        let names = self.saved.names().enumerate();
+        let all = names.map(|(at, name)| Ok((name.to_owned(), self.saved.estimate(at)?)));
+        all.collect()
     }
 
     /// What it is of.

@@ -32,6 +32,11 @@ pub(super) struct Axis {
 }
 
 impl Axis {
+    /// Whether it is logarithmic.
+    pub fn is_log(&self) -> bool {
+        self.log
+    }
+
     /// `v` at `x`.
     pub fn forward(&self, x: f64) -> f64 {
         let t = if self.log { x.ln() } else { x };

@@ -163,6 +163,15 @@ macro_rules! answers_of_two {
                 self.fit.grid.axes[axis].places()
             }
 
+            /// Whether an axis (0 or 1) is logarithmic.
+            ///
+            /// # Panics
+            /// Where there is no such axis.
+            #[must_use]
+            pub fn is_log(&self, axis: usize) -> bool {
+                self.fit.grid.axes[axis].axis.is_log()
+            }
+
             /// The cell that a place lies in; none outside of all.
             #[must_use]
             pub fn cell(&self, x: f64, y: f64) -> Option<usize> {
