@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Mapping
 
@@ -19,6 +20,8 @@ from ._supports import Placed, Support, point
 _ANSWERS = ("value", "lower", "upper", "variance", "sd", "exposure", "trials")
 # Measurements chosen at most where only a budget is given.
 _MOST = 1000
+# The share of a budget that rounding of sums may take.
+_ROUNDING = 1e-12
 
 
 class Campaign:
@@ -41,6 +44,8 @@ class Campaign:
     about : Support, optional
         What is to be known, for the policies ``"target"`` and ``"variance"``; all candidates where
         it is not given.
+    budget : float, optional
+        What all measurements may cost together: no more is asked for.
     data : data frame, optional
         Where names of columns are looked up.
     **fit
@@ -50,6 +55,10 @@ class Campaign:
     ----------
     posterior : Posterior
         What is known, with all rows that were told.
+    spent : float
+        The costs of all measurements that were told; may be set to what they cost in truth.
+    budget : float or None
+        What all of them may cost; may be raised.
 
     Examples
     --------
@@ -66,9 +75,12 @@ class Campaign:
     (['candidate', 'x', 'kind', 'information_bits'], 2)
     >>> campaign.tell({"x": [7.5, 0.0], "kind": "meter", "value": [4.2, 5.0]})
     <Campaign of 41 candidates: meter, strip; 10 rows known>
+    >>> campaign.spent
+    18.0
     """
 
-    def __init__(self, model, candidates, kinds, costs, *, about=None, data=None, **fit):
+    def __init__(self, model, candidates, kinds, costs, *, about=None, budget=None, data=None,
+                 **fit):
         if isinstance(model, Model):
             model = model.fit(**fit)
         elif not isinstance(model, Posterior):
@@ -84,16 +96,20 @@ class Campaign:
             raise TypeError(f"about is {type(about).__name__}; give a support such as box(..)")
         self._take(model, candidates.place(data), _ways(kinds, costs),
                    None if about is None else about.place(data))
+        self.budget = budget
 
-    def _take(self, posterior, placed, ways, about):
+    def _take(self, posterior, placed, ways, about, spent=0.0, budget=None):
         self.posterior, self._placed, self._ways, self._about = posterior, placed, ways, about
+        self._spent, self._budget = spent, budget
 
     def __reduce__(self):
-        return _restored, (self.posterior, self._placed, self._ways, self._about)
+        return _restored, (self.posterior, self._placed, self._ways, self._about, self._spent,
+                           self._budget)
 
     def __repr__(self):
+        paid = "" if self._budget is None else f", {self._spent:g} of {self._budget:g} spent"
         return (f"<Campaign of {self._placed.rows} candidates: {', '.join(self.kinds)}; "
-                f"{self.posterior.facts['rows']} rows known>")
+                f"{self.posterior.facts['rows']} rows known{paid}>")
 
     @property
     def kinds(self):
@@ -104,6 +120,29 @@ class Campaign:
     def costs(self):
         """What one measurement of each kind costs."""
         return {way["name"]: way["cost"] for way in self._ways}
+
+    @property
+    def spent(self):
+        """The costs of all measurements that were told."""
+        return self._spent
+
+    @spent.setter
+    def spent(self, cost):
+        self._spent = _amount(cost, "spent")
+
+    @property
+    def budget(self):
+        """What all measurements may cost together, or `None`."""
+        return self._budget
+
+    @budget.setter
+    def budget(self, budget):
+        self._budget = None if budget is None else _amount(budget, "budget")
+
+    @property
+    def left(self):
+        """What is left of the budget, not below zero; `None` where there is no budget."""
+        return None if self._budget is None else max(self._budget - self._spent, 0.0)
 
     def ask(self, batch=None, policy="per-cost", budget=None, *, steps=None, seed=1):
         """Chooses measurements, each the best beside those before it, none of which is known yet.
@@ -117,7 +156,8 @@ class Campaign:
             whatever it costs, ``"target"`` and ``"variance"`` look at `about`; the others are those
             of ``quadrat next``.
         budget : float, optional
-            What they may cost together.
+            What they may cost together, no more than is left of the budget of the campaign, which
+            is taken where this is not given.
         steps : int, optional
             Over how many measurements the policies at a pace spread the budget.
         seed : int
@@ -131,7 +171,9 @@ class Campaign:
             deviation of a normal value), what it alone would tell of the hyperparameters where
             that is known, and its cost. With answers filled in it is what :meth:`tell` takes.
         """
-        told = self._asked(batch, policy, budget, steps, seed)
+        if batch is None and budget is None:
+            batch = 1
+        told = self._asked(batch, policy, self._allowed(budget), steps, seed)
         if told["far"]:
             one, count = told["far"][0], len(told["far"])
             warnings.warn(f"{count} of {self._placed.rows} candidates lie far outside the data, "
@@ -156,6 +198,24 @@ class Campaign:
         at = np.arange(self._placed.rows)
         alone = told.reshape(len(self._ways), len(at))
         return Table({"candidate": at, **self._where(at), **dict(zip(self.kinds, alone))})
+
+    def _allowed(self, budget):
+        """What a batch may cost: refused where the budget of the campaign does not allow it."""
+        if self._budget is None:
+            return budget
+        # Sums of costs are rounded: what is left to the last digit pays for a last measurement.
+        left = self.left + _ROUNDING * self._budget
+        least = min(self.costs, key=self.costs.get)
+        told = f"of the campaign's budget of {self._budget:g} {self._spent:g} is spent"
+        if self.costs[least] > left:
+            raise DataError(f"{told}, and {least}, the cheapest kind, costs {self.costs[least]:g}; "
+                            "raise campaign.budget to go on")
+        if budget is None:
+            return left
+        if _arrays.number(budget, "budget") > left:
+            raise DataError(f"budget is {budget:g}, and {told}: {self.left:g} is left; ask for "
+                            "less, or raise campaign.budget")
+        return budget
 
     def _asked(self, batch, policy, budget, steps, seed):
         if batch is None:
@@ -209,6 +269,9 @@ class Campaign:
                     self.posterior._tables[table], as_interval, placed.take(own),
                     (_arrays.received(lower), _arrays.received(upper)),
                     {name: [kept[name][row] for row in own] for name in kept}))
+        # Rows that were measured are known and paid for, whatever the budget.
+        costs = self.costs
+        self._spent += math.fsum(costs[str(cells["kind"][row])] for own in groups for row in own[2])
         known = len(self.posterior._facts["warnings"])
         self.posterior = _posterior.told(Posterior(grown, tuple(tables)), stacklevel=3, known=known)
         if left_out:
@@ -251,10 +314,13 @@ class Campaign:
         """Writes the model with candidates, kinds and costs beside it.
 
         `load` gives the campaign again; to the program it is a model, whose tables are called as
-        the kinds are: ``quadrat next``, ``quadrat tell`` and ``quadrat predict`` take it.
+        the kinds are: ``quadrat next``, ``quadrat tell`` and ``quadrat predict`` take it. They
+        know no costs: `load` warns where rows were told that :attr:`spent` does not count.
         """
         note = {"candidates": self._placed.plain(), "kinds": self._ways,
-                "about": None if self._about is None else self._about.plain()}
+                "about": None if self._about is None else self._about.plain(),
+                "spent": self._spent, "budget": self._budget,
+                "rows": self.posterior._facts["rows"]}
         text = json.dumps(note, default=_plain)
         _posterior.write(path, _quadrat.campaign_bytes(self.posterior._posterior, text, self._ways))
 
@@ -309,13 +375,21 @@ def _read(rows):
             for name, own in cells.items()}, count
 
 
+def _amount(value, name):
+    """A cost in all."""
+    found = _arrays.number(value, name)
+    if not 0 <= found < np.inf:
+        raise DataError(f"{name} is {found:g}; it must be zero or more")
+    return found
+
+
 def _plain(value):
     return value.tolist()
 
 
-def _restored(posterior, placed, ways, about):
+def _restored(posterior, placed, ways, about, spent=0.0, budget=None):
     made = Campaign.__new__(Campaign)
-    made._take(posterior, placed, ways, about)
+    made._take(posterior, placed, ways, about, spent, budget)
     return made
 
 
@@ -323,5 +397,12 @@ def noted(posterior, note):
     """The campaign that a model file keeps beside its posterior."""
     told = json.loads(note)
     about = told["about"]
+    # Files of before costs were counted say nothing of them.
+    rows = posterior._facts["rows"]
+    more = rows - told.get("rows", rows)
+    if more:
+        warnings.warn(f"{more} {'row was' if more == 1 else 'rows were'} told by the program, at "
+                      "costs that are not counted; set campaign.spent", FitWarning, stacklevel=3)
     return _restored(posterior, Placed.of_plain(told["candidates"]), told["kinds"],
-                     None if about is None else Placed.of_plain(about))
+                     None if about is None else Placed.of_plain(about),
+                     told.get("spent", 0.0), told.get("budget"))

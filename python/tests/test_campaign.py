@@ -161,6 +161,58 @@ def test_campaigns_are_kept(post, campaign, tmp_path):
 COSTS_OF_TWO = {"strip": 1, "meter": 4}
 
 
+def test_what_was_told_is_paid_for(post, program, tmp_path):
+    own = qd.Campaign(post, qd.point(x=X), KINDS, COSTS, budget=30)
+    assert own.spent == 0 and own.left == own.budget == 30
+    # No batch costs more than is left, and neither does one that says what it may cost.
+    assert own.ask(20)["cost"].sum() <= 30 and own.ask(budget=12)["cost"].sum() <= 12
+    own.tell({"x": [9.9, 5.8, 3.0], "kind": ["grade", "meter", "grade"], "value": [1, 6.0, None]})
+    # Rows without an answer cost nothing.
+    assert own.spent == 12 and own.left == 18
+    assert repr(own).endswith("14 rows known, 12 of 30 spent>")
+    with pytest.raises(qd.DataError, match="budget is 20, and of the campaign's budget of 30 12 is "
+                                           "spent: 18 is left"):
+        own.ask(budget=20)
+    own.save(tmp_path / "c.quadrat")
+    for again in (qd.load(tmp_path / "c.quadrat"), pickle.loads(pickle.dumps(own)),
+                  copy.deepcopy(own)):
+        assert again.spent == 12 and again.budget == 30 and repr(again) == repr(own)
+    # What was measured is known and paid for, also beyond the budget.
+    own.tell({"x": [1.0, 2.5], "kind": "meter", "value": [5.0, 5.5]})
+    assert own.spent == 30 and own.left == 0
+    with pytest.raises(qd.DataError, match="30 is spent, and grade, the cheapest kind, costs 3"):
+        own.ask()
+    assert list(own.information())[2:] == list(KINDS)
+    own.budget = 33
+    assert own.ask(20)["kind"] == ["grade"]
+    own.spent = 31
+    with pytest.raises(qd.DataError, match="the cheapest kind"):
+        own.ask()
+    for name, value in (("budget", -1), ("spent", np.nan), ("budget", "much")):
+        with pytest.raises(qd.DataError, match=name):
+            setattr(own, name, value)
+    # The program knows no costs of campaigns.
+    pd.DataFrame({"x": [4.5], "kind": ["meter"], "value": [6.1]}).to_csv(tmp_path / "rows.csv",
+                                                                         index=False)
+    subprocess.run([program, "tell", tmp_path / "c.quadrat", tmp_path / "rows.csv", "--quiet"],
+                   check=True)
+    with pytest.warns(qd.FitWarning, match="1 row was told by the program"):
+        assert qd.load(tmp_path / "c.quadrat").spent == 12
+
+
+def test_rounding_of_sums_does_not_end_a_campaign(post):
+    own = qd.Campaign(post, qd.point(x=X), {"meter": 0}, 0.1, budget=0.3)
+    for at in (1.0, 2.0):
+        own.tell({"x": at, "kind": "meter", "value": 5.5})
+    # 0.3 - 0.2 is less than 0.1 in the last digit.
+    assert len(own.ask(5)["kind"]) == 1
+    own.tell({"x": 5.0, "kind": "meter", "value": 6.0})
+    with pytest.raises(qd.DataError, match="0.3 is spent, and meter"):
+        own.ask()
+    free = qd.Campaign(post, qd.point(x=X), {"meter": 0}, 0.1)
+    assert free.left is None and len(free.ask(5)["kind"]) == 5
+
+
 def test_rows_that_were_told_are_drawn(campaign):
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
