@@ -28,7 +28,7 @@ def test_totals_of_areas_are_met():
     told = qd.areal_interpolate(SOURCE, squares(range(9)), total="births")
     means = [row["mean"] for row in told]
     pairs = np.add(means[::2], means[1::2])
-    # Covariances over polygons aim at 1e-7.
+    # Covariances over polygons aim at 1e-7; to solve with them loses some digits.
     np.testing.assert_allclose(pairs, BIRTHS, rtol=1e-4)
     assert all(row["lower"] < row["mean"] < row["upper"] for row in told)
 
@@ -41,8 +41,10 @@ def test_a_fit_predicts_later_what_it_tells_at_once(planar, tmp_path):
     fit = qd.areal_interpolate(SOURCE, **said)
     assert fit.is_planar == bool(planar)
     later = fit.predict(target)
+    # The same numbers, but for the order of sums over polygons.
     for one, other in zip(at_once, later, strict=True):
         assert one == pytest.approx(other, rel=1e-9)
+    # As above.
     np.testing.assert_allclose([row["mean"] for row in fit.predict()], BIRTHS, rtol=1e-4)
     fit.save(tmp_path / "m.quadrat")
     assert qd.load(tmp_path / "m.quadrat").log_evidence == fit.posterior.log_evidence
@@ -54,8 +56,10 @@ def test_counts_become_rates_where_there_is_an_exposure():
     said = {"kernel": "se(x, y, shared = true)", "planar": True,
             "hyperparameters": {"se.lengthscale": {"value": 3.0, "fixed": True}}}
     rates = qd.areal_interpolate(source, source, counts="cases", exposure="people", **said)
+    # Cases by people are 0.044 to 0.055; a count of 25 tells its rate to a fifth.
     assert [row["mean"] for row in rates] == pytest.approx([0.05] * 4, rel=0.2)
     numbers = qd.areal_interpolate(source, source, counts="cases", **said)
+    # A count of 22 is known to 21 %, and neighbours, which the kernel takes for like, are twice it.
     assert [row["mean"] for row in numbers] == pytest.approx([25, 22, 40, 52], rel=0.3)
     more = qd.areal_interpolate(source, source, counts="cases", exposure="people",
                                 overdispersed=True, **said)
@@ -74,7 +78,9 @@ def test_frames_of_maps_keep_their_crs_and_are_cut_into_squares():
     grid = fit.predict(cell=300)
     # Seven columns to a source and a cut one; the fourth row is cut off as well.
     assert len(grid) == 27 * 4 and grid.crs == source.crs
-    assert grid.area.sum() == pytest.approx(8e6)
+    # Sums of a hundred areas that are cut at whole metres.
+    assert grid.area.sum() == pytest.approx(8e6, rel=1e-12)
+    # Covariances over polygons, as above.
     assert grid["mean"].sum() == pytest.approx(sum(BIRTHS), rel=1e-4)
     with pytest.raises(qd.DataError, match="different kinds of coordinates"):
         qd.areal_interpolate(source, source.to_crs(4326), **said)

@@ -29,9 +29,12 @@ def test_counts_are_those_of_the_model_of_bags():
                          aggregate="sum"), qd.Poisson(BAGS["cases"]))
     post = model.fit(hyperparameters="map")
     np.testing.assert_array_equal(told.rate.mean, post.predict(qd.point(x=X)).mean)
+    # Cases are those expected, rounded, without chance: what is off is the shape within districts,
+    # where the rate changes up to threefold, and what five counts of 34 to 199 leave to the prior.
     assert np.mean(np.abs(told.rate.mean / RATE - 1)) < 0.1 and len(told) == 40
     # Sums behind a link are told from draws, and points are not.
     assert np.all(np.abs(told.total.mean - PEOPLE * told.rate.mean) < 0.1 * told.total.sd)
+    # 509 cases have an sd of 4.4 %; the mean lies at them to half of that.
     assert told.total.mean.sum() == pytest.approx(CASES.sum(), rel=0.02)
 
 
@@ -39,9 +42,11 @@ def test_totals_are_met_and_averages_too():
     total = {**BAGS, "cases": (np.sin(X) * PEOPLE).reshape(5, 8).sum(1)[ORDER]}
     told = qd.disaggregate(total, PIXELS, total="cases", **SAID)
     own = told.total.mean.reshape(5, 8).sum(1)[ORDER]
+    # Totals, of 111 to 1448, are exact; a share of 1e-6 is what is added to solve with them.
     np.testing.assert_allclose(own, total["cases"], rtol=1e-6, atol=1e-3)
     share = {**BAGS, "cases": total["cases"] / PEOPLE.reshape(5, 8).sum(1)[ORDER]}
     averages = qd.disaggregate(share, PIXELS, average="cases", **SAID)
+    # The same rows in another unit: hyperparameters are found to the tolerance of the search.
     np.testing.assert_allclose(averages.rate.mean, told.rate.mean, atol=1e-3)
     noisy = qd.disaggregate({**share, "v": [0.1] * 5}, PIXELS, average="cases", variance="v",
                             **SAID)
@@ -67,6 +72,7 @@ def test_hidden_counts_and_bags_that_nobody_observed():
     few = {"district": NAMES[:4], "least": [0, *CASES[1:4]], "most": [4, *CASES[1:4]]}
     said = {**SAID, "counts": ("least", "most"), "fit": {"hyperparameters": "map"}}
     told = qd.disaggregate(few, PIXELS, **said)
+    # The count of the first district is 4 at most, where its pixels expect 142 cases otherwise.
     assert len(told) == 40 and told.total.mean[:8].sum() < 10
     more = qd.disaggregate(few, PIXELS, overdispersed=True, **said)
     assert more.rate.sd[20] > told.rate.sd[20]
