@@ -206,7 +206,7 @@ class Campaign:
         # Sums of costs are rounded: what is left to the last digit pays for a last measurement.
         left = self.left + _ROUNDING * self._budget
         least = min(self.costs, key=self.costs.get)
-        told = f"of the campaign's budget of {self._budget:g} {self._spent:g} is spent"
+        told = f"{self._spent:g} of the campaign's budget of {self._budget:g} is spent"
         if self.costs[least] > left:
             raise DataError(f"{told}, and {least}, the cheapest kind, costs {self.costs[least]:g}; "
                             "raise campaign.budget to go on")

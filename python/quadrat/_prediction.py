@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from . import _arrays, _draw, _frames, _geometry
-from ._errors import DataError
+from ._errors import DataError, FitWarning
 
 
 class Prediction:
@@ -32,11 +34,12 @@ class Prediction:
         if not 0 < self.level < 1:
             raise DataError(f"level is {self.level}; it must lie between 0 and 1")
         self._posterior, self._placed, self._asked, self._data = posterior, placed, asked, data
-        self._told = posterior._posterior.predict(placed.made(), *asked)
+        scale, *more = asked
+        self._told = posterior._posterior.predict(placed.made(), scale, self.level, *more)
         self._columns, self.scale = placed.columns, asked[0]
         self.mean = _arrays.received(self._told.mean)
         self.sd = _arrays.received(self._told.sd)
-        self._ends = None
+        self._ends, self._heavy = None, None
 
     def __reduce__(self):
         return Prediction, (self._posterior, self._placed, self._asked, self.level, self._data)
@@ -55,7 +58,11 @@ class Prediction:
 
     def _interval(self):
         if self._ends is None:
-            self._ends = [_arrays.received(end) for end in self._told.interval(self.level)]
+            *ends, self._heavy = self._told.interval(self.level)
+            self._ends = [_arrays.received(end) for end in ends]
+            if self._heavy is not None:
+                # What is wrong with ends is told to whoever looks at them.
+                warnings.warn(self._heavy, FitWarning, stacklevel=3)
         return self._ends
 
     @property
@@ -80,8 +87,8 @@ class Prediction:
 
     @property
     def warnings(self):
-        """What a careful reader should know."""
-        return self._told.warnings
+        """What a careful reader should know; of the interval, once its ends were looked at."""
+        return [*self._told.warnings, *([] if self._heavy is None else [self._heavy])]
 
     def quantile(self, p):
         """Quantiles of every row: shape ``(rows,)``, or ``(len(p), rows)`` for several."""

@@ -170,7 +170,7 @@ def test_what_was_told_is_paid_for(post, program, tmp_path):
     # Rows without an answer cost nothing.
     assert own.spent == 12 and own.left == 18
     assert repr(own).endswith("14 rows known, 12 of 30 spent>")
-    with pytest.raises(qd.DataError, match="budget is 20, and of the campaign's budget of 30 12 is "
+    with pytest.raises(qd.DataError, match="budget is 20, and 12 of the campaign's budget of 30 is "
                                            "spent: 18 is left"):
         own.ask(budget=20)
     own.save(tmp_path / "c.quadrat")

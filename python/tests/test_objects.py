@@ -116,6 +116,74 @@ def test_warnings_are_warnings():
     assert len(told.warnings) == 1
 
 
+BANDS = np.arange(0.0, 70, 10)
+
+
+def banded(values, aggregate):
+    """Six bands of ages, with a curve that swings between them."""
+    at = qd.box(age=(BANDS[:-1], BANDS[1:]), aggregate=aggregate)
+    return qd.Model("se(age)").observe(at, value=values, noise=0.0001).fit(hyperparameters="map")
+
+
+def studied(values, aggregate, **predict):
+    """What the program warns of, where the same is asked in a study."""
+    found = qd.run({
+        "latent": {"kernel": "se(age)"},
+        "observe": [{"file": {"from": BANDS[:-1], "to": BANDS[1:], "value": values},
+                     "support": {"box": {"age": ["from", "to"]}}, "aggregate": aggregate,
+                     "likelihood": {"gaussian": {"value": "value", "variance": 0.0001}}}],
+        "predict": [{"name": "all", "aggregate": aggregate, "support": {"grid": {
+            "age": {"from": 0, "to": 60, "step": 2, "cells": True}}}, **predict}],
+        "inference": {"hyperparameters": "map"}})
+    return found.warnings
+
+
+@pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+@pytest.mark.parametrize("values, aggregate, said, message", [
+    ([0.0, 0, 90, 0, 0, 0], "sum", {}, "means of 30 are below zero"),
+    ([0.0, 1, 1, 0, 0, 1], "mean", {}, "above one"),
+    ([0.0, 0, 90, 0, 0, 0], "sum", {"non_negative": True}, "every value was cut off at zero"),
+])
+def test_predictions_warn_of_what_the_program_warns_of(values, aggregate, said, message):
+    told = banded(values, aggregate).predict(
+        qd.cells(age=np.arange(0, 61, 2), aggregate=aggregate), **said)
+    own = [one for one in told.warnings if message in one]
+    assert len(own) == 1, told.warnings
+    theirs = studied(values, aggregate, **said)
+    if said:
+        # The program names the line of the table, Python the row of the arrays.
+        assert any(message in one for one in theirs) and " of table 0 make " in own[0]
+    else:
+        assert f"prediction `all`: {own[0]}" in theirs
+
+
+def test_rows_that_warnings_speak_of_are_counted_from_0(post):
+    with pytest.warns(qd.FitWarning, match="1 of 2 rows lies far outside the data, first row 1;"):
+        post.predict(qd.point(x=[1.0, 1000.0]))
+    x = np.arange(8.0)
+    sites = qd.Model("se(x) + iid(site)").observe(
+        qd.point(x=x, site=x % 2), value=np.sin(x) + x % 2, noise=0.01).fit(hyperparameters="map")
+    with pytest.warns(qd.FitWarning, match="1 row of 2 has a label that no row was observed with, "
+                                           "first row 1: its effect"):
+        sites.predict(qd.point(x=[1.0, 1.0], site=[0.0, 7.0]))
+
+
+def test_ends_warn_whoever_looks_at_them():
+    # Far from all rows the log of the rate has an sd of 5: the mean of its exponential, at 12.5 in
+    # logs, lies above the upper end of its interval, at 9.8.
+    wide = {"se.variance": {"value": 25.0, "fixed": True},
+            "se.lengthscale.x": {"value": 1.0, "fixed": True}}
+    x = np.arange(5.0)
+    post = qd.Model("se(x)", mean="zero", hyperparameters=wide).observe(
+        qd.point(x=x), qd.Poisson([1, 2, 0, 3, 1])).fit(hyperparameters="map")
+    with pytest.warns(qd.FitWarning, match="far outside"):
+        told = post.predict(qd.point(x=[40.0]))
+    assert len(told.warnings) == 1
+    with pytest.warns(qd.FitWarning, match="mean of 1 row lies above its 95 % interval"):
+        assert told.upper[0] < told.mean[0]
+    assert len(told.warnings) == 2 and len(pickle.loads(pickle.dumps(told)).warnings) == 1
+
+
 def test_errors_survive_a_pickle():
     with pytest.raises(qd.DataError) as caught:
         qd.Model("se(x)").observe(qd.point(x=[0.0, 1]), value=[1.0, np.nan])

@@ -145,13 +145,14 @@ impl Posterior {
     }
 
     /// Marginal predictions.
-    #[pyo3(signature = (at, scale, table=None, output=None, exposure=None, trials=None,
+    #[pyo3(signature = (at, scale, level, table=None, output=None, exposure=None, trials=None,
         non_negative=false))]
     fn predict(
         &self,
         py: Python<'_>,
         at: &Support,
         scale: &str,
+        level: f64,
         table: Option<usize>,
         output: Option<String>,
         exposure: Option<Numbers>,
@@ -159,9 +160,12 @@ impl Posterior {
         non_negative: bool,
     ) -> PyResult<Prediction> {
         let ready = || Ok((scale_of(scale)?, self.place(at, output.as_deref())?));
+        let aggregate = at.aggregate;
         let (scale, at) = ready().map_err(|failure: Failure| failure.raise(py))?;
         let asked = Asked {
             at,
+            aggregate,
+            output,
             scale,
             table,
             exposure: exposure.map(|Numbers(exposure)| exposure),
@@ -169,7 +173,7 @@ impl Posterior {
             non_negative,
         };
         let fitted = Arc::clone(&self.fitted);
-        work::run(py, move || Prediction::of(fitted, asked))
+        work::run(py, move || Prediction::of(fitted, asked, level))
     }
 
     /// With more rows, the hyperparameters as they are.

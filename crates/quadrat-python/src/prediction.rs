@@ -4,9 +4,14 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
+use quadrat::error::InputError;
 use quadrat::model::{Posterior as Fitted, Prediction as Told, Scale};
-use quadrat::support::Functionals;
-use quadrat_study::finer_than_rows;
+use quadrat::support::{Aggregate, Functionals};
+use quadrat_study::engine::Answer;
+use quadrat_study::noticed::{Where, warnings};
+use quadrat_study::outcome::heavy;
+use quadrat_study::refused;
+use quadrat_study::study::support::Aggregate as Words;
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome, few_enough};
@@ -16,6 +21,10 @@ use crate::work;
 pub struct Asked {
     /// Where.
     pub at: Functionals,
+    /// Totals or averages; `None` of points.
+    pub aggregate: Option<Aggregate>,
+    /// Which of several outputs.
+    pub output: Option<String>,
     /// On which scale.
     pub scale: Scale,
     /// What table it is about, where tables differ.
@@ -26,6 +35,32 @@ pub struct Asked {
     pub trials: Option<Vec<f64>>,
     /// Whether marginals are those given that they are not negative.
     pub non_negative: bool,
+}
+
+impl Where for Asked {
+    fn rows(&self) -> usize {
+        self.at.len()
+    }
+
+    fn called(&self, row: usize) -> String {
+        // As Python counts.
+        format!("row {row}")
+    }
+
+    fn output(&self) -> Option<&str> {
+        self.output.as_deref()
+    }
+
+    fn aggregate(&self) -> Option<Words> {
+        self.aggregate.map(|aggregate| match aggregate {
+            Aggregate::Sum => Words::Sum,
+            Aggregate::Mean => Words::Mean,
+        })
+    }
+
+    fn functionals(&self, _: &Fitted) -> Result<Functionals, InputError> {
+        Ok(self.at.clone())
+    }
 }
 
 /// Marginal distributions at some supports.
@@ -43,11 +78,15 @@ type Ends<'py> = (
     Bound<'py, PyByteArray>,
     Bound<'py, PyByteArray>,
     Bound<'py, PyByteArray>,
+    Option<String>,
 );
 
 impl Prediction {
     /// The answer.
-    pub fn of(fitted: Arc<Fitted>, asked: Asked) -> Outcome<Self> {
+    ///
+    /// # Arguments
+    /// * `level` - of the intervals that warnings speak of
+    pub fn of(fitted: Arc<Fitted>, asked: Asked, level: f64) -> Outcome<Self> {
         let Asked {
             at, scale, table, ..
         } = &asked;
@@ -63,13 +102,31 @@ impl Prediction {
             (None, Some(trials)) => fitted.predict_trials(at, *table, whole(trials)?)?,
             (None, None) => fitted.predict_as(at, *scale, *table)?,
         };
-        let told = match asked.non_negative {
-            true => told.non_negative(),
-            false => told,
+        let (told, uncut) = match asked.non_negative {
+            true => {
+                let uncut = told.mean().to_vec();
+                (told.non_negative(), uncut)
+            }
+            false => (told, Vec::new()),
         };
-        let warnings = finer_than_rows(fitted.finer_than_rows(at)?, at.len());
-        Ok(Self {
+        let mut answer = Answer {
+            mean: told.mean().to_vec(),
+            uncut,
             far: fitted.extrapolation(at)?,
+            new_labels: fitted.new_labels(at)?,
+            finer: fitted.finer_than_rows(at)?,
+            unresolved: told.unresolved().to_vec(),
+            ..Answer::default()
+        };
+        let mut warnings = noticed(&fitted, &asked, &answer, level)?;
+        if !warnings.is_empty() && answer.mean.iter().any(|mean| *mean < 0.0) {
+            // What is said of means below zero tells how many intervals reach there. Other ends
+            // are made when somebody asks for them.
+            answer.lower = told.quantile(0.5 * (1.0 - level));
+            warnings = noticed(&fitted, &asked, &answer, level)?;
+        }
+        Ok(Self {
+            far: answer.far,
             warnings,
             told: Arc::new(told),
             asked: Arc::new(asked),
@@ -134,10 +191,11 @@ impl Prediction {
         self.warnings.clone()
     }
 
-    /// Lower end, median and upper end of the interval of a level.
+    /// Lower end, median and upper end of the interval of a level, and a warning where means lie
+    /// above it.
     fn interval<'py>(&self, py: Python<'py>, level: f64) -> PyResult<Ends<'py>> {
         let told = Arc::clone(&self.told);
-        let (lower, median, upper) = work::run(py, move || {
+        let (lower, median, upper, warning) = work::run(py, move || {
             let tail = (1.0 - level) / 2.0;
             let median = told.quantile(0.5);
             // Quantiles of close levels can differ by less than they are solved to.
@@ -146,9 +204,20 @@ impl Prediction {
                 ends.map(|(end, middle)| pick(end, *middle)).collect()
             };
             let (lower, upper) = (ordered(tail, f64::min), ordered(1.0 - tail, f64::max));
-            Ok((lower, median, upper))
+            let answer = Answer {
+                mean: told.mean().to_vec(),
+                upper,
+                ..Answer::default()
+            };
+            let warning = heavy(&answer, level);
+            Ok((lower, median, answer.upper, warning))
         })?;
-        Ok((bytes(py, &lower)?, bytes(py, &median)?, bytes(py, &upper)?))
+        Ok((
+            bytes(py, &lower)?,
+            bytes(py, &median)?,
+            bytes(py, &upper)?,
+            warning,
+        ))
     }
 
     /// The quantile of every row.
@@ -237,6 +306,13 @@ impl Prediction {
         })?;
         bytes(py, &all)
     }
+}
+
+/// What people should know of predictions, rows and tables counted as Python does.
+fn noticed(fitted: &Fitted, asked: &Asked, answer: &Answer, level: f64) -> Outcome<Vec<String>> {
+    let address = |table: usize, row: usize| format!("row {row} of table {table}");
+    let told = warnings(fitted, asked, answer, level, address);
+    told.map_err(|error| Failure::Study(refused(&error)))
 }
 
 /// Numbers of trials.

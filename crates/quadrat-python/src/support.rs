@@ -13,6 +13,8 @@ use crate::work;
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct Support {
     pub functionals: Functionals,
+    /// Totals or averages; `None` of points.
+    pub aggregate: Option<Aggregate>,
 }
 
 /// A region of one row: parts of rings of vertices.
@@ -24,7 +26,7 @@ impl Support {
     #[staticmethod]
     fn points(py: Python<'_>, dims: Vec<String>, at: Vec<Numbers>) -> PyResult<Self> {
         let lower = columns(at);
-        made(py, move || {
+        made(py, None, move || {
             let columns = Columns {
                 lower,
                 ..Columns::default()
@@ -44,7 +46,7 @@ impl Support {
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
         let (first, second) = (columns(first), sides(second));
-        made(py, move || {
+        made(py, Some(aggregate), move || {
             let mut set = Functionals::new(dims);
             for row in 0..first.first().map_or(0, Vec::len) {
                 let ends = first.iter().zip(&second);
@@ -70,7 +72,7 @@ impl Support {
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
         let (lower, Numbers(mut weight)) = (columns(at), weight);
-        made(py, move || {
+        made(py, Some(aggregate), move || {
             if aggregate == Aggregate::Mean {
                 for ends in offsets.windows(2) {
                     // Offsets that do not fit are refused below.
@@ -101,7 +103,7 @@ impl Support {
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
         let (first, second) = (columns(first), sides(second));
-        made(py, move || {
+        made(py, Some(aggregate), move || {
             let mut set = Functionals::new(dims);
             for (row, parts) in regions.into_iter().enumerate() {
                 let polygon = Polygon::new(parts)
@@ -136,10 +138,14 @@ impl Support {
 
 fn made(
     py: Python<'_>,
+    aggregate: Option<Aggregate>,
     work: impl FnOnce() -> Outcome<Functionals> + Send + 'static,
 ) -> PyResult<Support> {
     let functionals = work::run(py, work)?;
-    Ok(Support { functionals })
+    Ok(Support {
+        functionals,
+        aggregate,
+    })
 }
 
 fn sides(second: Vec<Option<Numbers>>) -> Vec<Option<Vec<f64>>> {

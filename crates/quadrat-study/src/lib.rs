@@ -74,6 +74,8 @@ pub mod limits;
 #[doc(hidden)]
 pub mod measure;
 #[doc(hidden)]
+pub mod noticed;
+#[doc(hidden)]
 pub mod numbers;
 #[doc(hidden)]
 pub mod outcome;
@@ -111,7 +113,4 @@ pub mod words;
 
 #[doc(hidden)]
 pub use run::resolved;
-pub use run::{
-    Column, Fault, Found, Hooks, Refused, Source, Table, finer_than_rows, random_stream, refused,
-    run,
-};
+pub use run::{Column, Fault, Found, Hooks, Refused, Source, Table, random_stream, refused, run};

@@ -4,11 +4,10 @@ use anyhow::{Context, Result};
 use quadrat::model::Slope;
 
 use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
+use crate::noticed::{Where, warnings};
 use crate::numbers::{count, human, percent};
-use crate::places::Places;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
-use crate::sums;
 
 /// A fitted study with its predictions.
 pub struct Outcome {
@@ -48,18 +47,14 @@ impl Outcome {
             }
             let mut answer = engine::predict(&outcome.posterior, &asked.places, &asked.wanted())
                 .with_context(|| format!("the prediction `{}` failed", asked.title()))?;
-            outcome.warnings.extend(far(&asked.title(), asked, &answer));
-            let told = of_places(&asked.places, &answer, asked.level);
-            let told = told.chain(finer(&answer, asked.places.len()));
-            let told = told.map(|what| format!("prediction `{}`: {what}", asked.title()));
-            outcome.warnings.extend(told);
             let address = |table: usize, row: usize| {
                 let tables = &outcome.resolved.tables;
                 tables
                     .get(table)
                     .map_or_else(String::new, |t| t.address(row))
             };
-            let told = sums::warnings(&outcome.posterior, &asked.places, &answer, address)?;
+            let places = &asked.places;
+            let told = warnings(&outcome.posterior, places, &answer, asked.level, address)?;
             let told = told
                 .iter()
                 .map(|what| format!("prediction `{}`: {what}", asked.title()));
@@ -184,98 +179,4 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
         ..asked.wanted()
     };
     engine::predict(posterior, &asked.places, &wanted).map(Some)
-}
-
-/// What a careful reader should know of an answer at its places.
-pub fn of_places(places: &Places, answer: &Answer, level: f64) -> impl Iterator<Item = String> {
-    let told = [
-        heavy(answer, level),
-        unresolved(places, answer),
-        new_labels(places, answer),
-    ];
-    told.into_iter().flatten()
-}
-
-/// A warning when means lie above their own intervals: a tail that has hardly any probability
-/// carries them. That is no news of narrow intervals, nor of counts, answers and ranks, whose
-/// intervals end at whole numbers: most counts of mean 0.01 are 0; nor of rows that are known to
-/// some roundings.
-fn heavy(answer: &Answer, level: f64) -> Option<String> {
-    const WIDE: f64 = 0.9;
-    const ROUNDING: f64 = 1e-9;
-    let pairs = answer.mean.iter().zip(&answer.upper);
-    // A mean may be beyond all numbers.
-    let size = |mean: f64, upper: f64| mean.abs().min(f64::MAX) + upper.abs();
-    let is_above = |mean: f64, upper: f64| mean - upper > ROUNDING * size(mean, upper);
-    let above = pairs.filter(|(mean, upper)| is_above(**mean, **upper) && upper.fract() != 0.0);
-    let rows = above.count();
-    (rows > 0 && level >= WIDE).then(|| {
-        format!(
-            "the mean of {} lies above its {} interval: values of enormous size and next to no probability carry it; use the median, or say more about the variance, by an upper bound or a prior",
-            count(rows, "row"),
-            percent(level)
-        )
-    })
-}
-
-/// A warning for every input along which predictions are finer than the rows and rest on a smooth
-/// kernel.
-pub fn finer(answer: &Answer, rows: usize) -> Vec<String> {
-    let one = |finer: &Finer| {
-        let is = if finer.rows.len() == 1 { "is" } else { "are" };
-        format!(
-            "{} of {} {is} finer along {dim} than the rows observed, which are {} wide; the kernel takes the function for smooth over {}: inside the bands this rests on smoothness that these rows cannot show, and intervals may be too narrow. Leaving rows out does not test it. Add a rough part to the kernel, `+ {}`, and compare",
-            finer.rows.len(),
-            count(rows, "row"),
-            human(finer.width),
-            human(finer.lengthscale),
-            engine::rough_part(&finer.dim),
-            dim = finer.dim,
-        )
-    };
-    answer.finer.iter().map(one).collect()
-}
-
-/// A warning when sds are smaller than arithmetic can tell.
-fn unresolved(places: &Places, answer: &Answer) -> Option<String> {
-    let first = *answer.unresolved.first()?;
-    Some(format!(
-        "sds of {} of {} are not known, first row {} ({}): values vary so much more than their noise that double precision cannot tell such small sds; what stands there is the rounding, which the sds do not exceed; ask for places that were observed, or subtract a rough fit from the values",
-        answer.unresolved.len(),
-        count(places.len(), "row"),
-        first + 1,
-        places.describe(first)
-    ))
-}
-
-/// A warning when some rows have a label that was not observed.
-fn new_labels(places: &Places, answer: &Answer) -> Option<String> {
-    let first = *answer.new_labels.first()?;
-    let (rows, has) = match answer.new_labels.len() {
-        1 => ("1 row".to_owned(), "has"),
-        several => (count(several, "row"), "have"),
-    };
-    Some(format!(
-        "{rows} of {} {has} a label that no row was observed with, first row {} ({}): its effect in the kernel (`iid`) is predicted from the prior, as that of a new label",
-        places.len(),
-        first + 1,
-        places.describe(first)
-    ))
-}
-
-/// A warning when some rows lie far outside the data.
-fn far(name: &str, asked: &Asked, answer: &Answer) -> Option<String> {
-    let first = *answer.far.first()?;
-    Some(format!(
-        "prediction `{name}`: {} of {} far outside the data, first row {} ({}); they say more about the prior than about the data",
-        answer.far.len(),
-        count(asked.places.len(), "row")
-            + if answer.far.len() == 1 {
-                " lies"
-            } else {
-                " lie"
-            },
-        first + 1,
-        asked.places.describe(first)
-    ))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use quadrat::error::FitError;
-use quadrat::model::{Finer, Posterior};
+use quadrat::model::Posterior;
 use quadrat::progress::{Keeper, Progress};
 
 use crate::beside;
@@ -13,7 +13,7 @@ use crate::density;
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::{Answer, NotConverged, Running};
 use crate::fit_json;
-use crate::outcome::{self, Outcome};
+use crate::outcome::Outcome;
 use crate::overlap::once;
 use crate::places::Places;
 use crate::prediction_csv::{self, Cell};
@@ -127,16 +127,6 @@ pub fn run(source: Source<'_>, hooks: &Hooks) -> Result<Found, Refused> {
         gathered(outcome)
     };
     found().map_err(|error| refused(&error))
-}
-
-/// Warnings of predictions that are finer than the rows observed, of which there are so many.
-#[must_use]
-pub fn finer_than_rows(finer: Vec<Finer>, rows: usize) -> Vec<String> {
-    let answer = Answer {
-        finer,
-        ..Answer::default()
-    };
-    outcome::finer(&answer, rows)
 }
 
 /// The stream of random numbers of a population that is ungrouped: it depends on nothing but the

@@ -7,9 +7,8 @@ use anyhow::Result;
 use quadrat::likelihood::Likelihood;
 
 use crate::engine::{Answer, Posterior, reporting};
-use crate::functionals::functionals;
+use crate::noticed::Where;
 use crate::numbers::{count, human};
-use crate::places::Places;
 use crate::study::support::Aggregate;
 
 /// Sums that differ by a smaller part are the same to a reader.
@@ -54,7 +53,7 @@ impl Sums {
 /// * `address` - of a row of a table, for people
 pub fn warnings(
     posterior: &Posterior,
-    places: &Places,
+    places: &impl Where,
     answer: &Answer,
     address: impl Fn(usize, usize) -> String,
 ) -> Result<Vec<String>> {
@@ -69,16 +68,12 @@ pub fn warnings(
 /// Means that were cut off at zero, where parts no longer add up to their row.
 fn not_met(
     posterior: &Posterior,
-    places: &Places,
+    places: &impl Where,
     answer: &Answer,
     address: impl Fn(usize, usize) -> String,
 ) -> Result<Option<String>> {
-    let at = functionals(places, 0..places.len())?;
-    let at = match &places.output {
-        Some(output) => posterior.at_output(&at, output)?,
-        None => at,
-    };
-    let is_sum = places.aggregate == Some(Aggregate::Sum);
+    let at = places.functionals(posterior)?;
+    let is_sum = places.aggregate() == Some(Aggregate::Sum);
     let mut rows: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
     let mut all = Sums::default();
     for (row, part) in posterior.parts(&at)?.into_iter().enumerate() {
@@ -107,7 +102,7 @@ fn not_met(
     let of_row = worst.map(|((table, row), sums)| {
         format!("those of {} make {}", address(*table, *row), sums.told())
     });
-    let of_all = is_off.then(|| match places.aggregate {
+    let of_all = is_off.then(|| match places.aggregate() {
         Some(Aggregate::Sum) => format!("all together make {}", all.told()),
         _ => format!(
             "all together are {:.3} times what they were",
@@ -125,7 +120,7 @@ fn not_met(
 }
 
 /// Means below zero of what was never observed there.
-fn below_zero(posterior: &Posterior, places: &Places, answer: &Answer) -> Option<String> {
+fn below_zero(posterior: &Posterior, places: &impl Where, answer: &Answer) -> Option<String> {
     if !is_positive(posterior, places) {
         return None;
     }
@@ -136,9 +131,15 @@ fn below_zero(posterior: &Posterior, places: &Places, answer: &Answer) -> Option
         return None;
     }
     let least = answer.mean.iter().fold(0.0, |a: f64, m| a.min(*m));
-    let ends = answer.lower.iter().filter(is_below).count();
+    let ends = match answer.lower.is_empty() {
+        true => String::new(),
+        false => {
+            let ends = answer.lower.iter().filter(is_below).count();
+            format!(", and {ends} intervals reach there")
+        }
+    };
     Some(format!(
-        "{} of {} below zero (down to {}), and {ends} intervals reach there, though nothing that was observed is negative: the function may have either sign; {}",
+        "{} of {} below zero (down to {}){ends}, though nothing that was observed is negative: the function may have either sign; {}",
         count(means, "mean"),
         answer.mean.len().to_string() + if means == 1 { " is" } else { " are" },
         human(least),
@@ -147,8 +148,8 @@ fn below_zero(posterior: &Posterior, places: &Places, answer: &Answer) -> Option
 }
 
 /// Means above one of averages that were all observed between zero and one, as shares are.
-fn above_one(posterior: &Posterior, places: &Places, answer: &Answer) -> Option<String> {
-    if places.aggregate == Some(Aggregate::Sum) || !are_shares(posterior, places) {
+fn above_one(posterior: &Posterior, places: &impl Where, answer: &Answer) -> Option<String> {
+    if places.aggregate() == Some(Aggregate::Sum) || !are_shares(posterior, places) {
         return None;
     }
     let is_above = |x: &&f64| **x > 1.0 + ROUNDING;
@@ -166,8 +167,8 @@ fn above_one(posterior: &Posterior, places: &Places, answer: &Answer) -> Option<
 }
 
 /// Tables of an output that report averages over something, all between zero and one.
-fn are_shares(posterior: &Posterior, places: &Places) -> bool {
-    let output = places.output.as_deref();
+fn are_shares(posterior: &Posterior, places: &impl Where) -> bool {
+    let output = places.output();
     let own = posterior.observations().iter();
     let mut is_any = false;
     for table in own.filter(|table| table.output() == output) {
@@ -187,8 +188,8 @@ fn are_shares(posterior: &Posterior, places: &Places) -> bool {
 }
 
 /// Tables of an output that report values over something, none of them negative.
-fn is_positive(posterior: &Posterior, places: &Places) -> bool {
-    let output = places.output.as_deref();
+fn is_positive(posterior: &Posterior, places: &impl Where) -> bool {
+    let output = places.output();
     let is_linear = reporting(posterior, output, None).is_some_and(Likelihood::is_linear);
     let own = posterior.observations().iter();
     let own = own.filter(|table| table.output() == output);
@@ -210,8 +211,8 @@ fn is_positive(posterior: &Posterior, places: &Places) -> bool {
 }
 
 /// The way that keeps both signs and sums, where there is one.
-fn way(posterior: &Posterior, places: &Places) -> &'static str {
-    let output = places.output.as_deref();
+fn way(posterior: &Posterior, places: &impl Where) -> &'static str {
+    let output = places.output();
     let mut own = posterior.observations().iter();
     let are_counts = own.all(|table| match table.likelihood() {
         Likelihood::Gaussian(gaussian) if table.output() == output => {

@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use quadrat_study::diagnostic::{Paint, Problem, Problems};
+use quadrat_study::diagnostic::{Paint, Problems};
 use quadrat_study::numbers::count;
 use quadrat_study::resolve::{Resolved, resolve};
 use quadrat_study::{simple, study};
