@@ -4,8 +4,9 @@ use anyhow::Result;
 use quadrat::error::InputError;
 use quadrat::support::Functionals;
 
-use crate::engine::{Answer, Posterior};
+use crate::engine::{self, Answer, Finer, Posterior};
 use crate::functionals::functionals;
+use crate::numbers::{count, human, percent};
 use crate::places::Places;
 use crate::study::support::Aggregate;
 use crate::sums;
@@ -94,7 +95,7 @@ pub fn of_places(places: &impl Where, answer: &Answer, level: f64) -> impl Itera
 /// carries them. That is no news of narrow intervals, nor of counts, answers and ranks, whose
 /// intervals end at whole numbers: most counts of mean 0.01 are 0; nor of rows that are known to
 /// some roundings.
-fn heavy(answer: &Answer, level: f64) -> Option<String> {
+pub fn heavy(answer: &Answer, level: f64) -> Option<String> {
     const WIDE: f64 = 0.9;
     const ROUNDING: f64 = 1e-9;
     let pairs = answer.mean.iter().zip(&answer.upper);

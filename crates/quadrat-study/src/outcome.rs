@@ -3,9 +3,8 @@
 use anyhow::{Context, Result};
 use quadrat::model::Slope;
 
-use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
-use crate::noticed::{Where, warnings};
-use crate::numbers::{count, human, percent};
+use crate::engine::{self, Answer, Chances, FitSummary, McmcReport, Posterior, Running};
+use crate::noticed::warnings;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
 
