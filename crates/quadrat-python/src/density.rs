@@ -5,20 +5,18 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use quadrat::density::{Answer, AnyEstimate, Density, Estimate, Saved, SavedEstimate, Warning};
-use quadrat::error::LoadError;
 use quadrat_study::density::asked::Named;
-use quadrat_study::density::model::{Model, noted};
+use quadrat_study::density::model::noted;
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome, few_enough};
-use crate::plane::{GivenEstimate, PlaneEstimate};
 use crate::ungroup::Told;
 use crate::work;
 
 /// A density with its band.
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct DensityEstimate {
-    found: Arc<Estimate>,
+    pub found: Arc<Estimate>,
 }
 
 /// What is asked: values, or intervals of rows.
@@ -85,56 +83,6 @@ pub fn model_bytes<'py>(
     };
     let saved = Saved::default().with("", estimate);
     PyBytes::new(py, &noted(saved, named, warnings).to_bytes())
-}
-
-/// Whether the bytes of a file are those of densities.
-#[pyfunction]
-pub fn is_density(data: &[u8]) -> bool {
-    Saved::is_saved(data)
-}
-
-/// The densities of a model file with the names of their groups; the names of the columns, the
-/// group's where there is one, and warnings.
-type Loaded<'py> = (
-    Vec<(String, Bound<'py, PyAny>)>,
-    Vec<String>,
-    Option<String>,
-    Vec<String>,
-);
-
-/// Reads a model file of densities.
-#[pyfunction]
-pub fn load_densities<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Loaded<'py>> {
-    let data = data.to_vec();
-    let (model, found) = work::run(py, move || {
-        let model = Model::of(Saved::from_bytes(&data)?).map_err(|error| LoadError::Damaged {
-            detail: format!("{error:#}"),
-        })?;
-        let found = model.estimates()?;
-        Ok((model, found))
-    })?;
-    let all = found.into_iter().map(|(name, one)| {
-        let own = match one {
-            AnyEstimate::Line(found) => {
-                let found = Arc::from(found);
-                Bound::new(py, DensityEstimate { found })?.into_any()
-            }
-            AnyEstimate::Plane(found) => {
-                let found = Arc::from(found);
-                Bound::new(py, PlaneEstimate { found })?.into_any()
-            }
-            AnyEstimate::Conditional(found) => {
-                let found = Arc::from(found);
-                Bound::new(py, GivenEstimate { found })?.into_any()
-            }
-            _ => return Err(Failure::Data("this is no density that is known".into()).raise(py)),
-        };
-        Ok((name, own))
-    });
-    let all = all.collect::<PyResult<_>>()?;
-    let named = model.named();
-    let group = named.group.map(str::to_owned);
-    Ok((all, named.names.to_vec(), group, model.warnings.clone()))
 }
 
 fn told(answer: Answer) -> Told {

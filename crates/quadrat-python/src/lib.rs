@@ -26,6 +26,7 @@ mod plane;
 mod posterior;
 mod prediction;
 mod program;
+mod saved_densities;
 mod study;
 mod support;
 mod ungroup;
@@ -41,7 +42,7 @@ mod _quadrat {
     #[pymodule_export]
     use crate::campaign::{ask, campaign_bytes, load_noted, relearn, tell};
     #[pymodule_export]
-    use crate::density::{DensityEstimate, density, is_density, load_densities};
+    use crate::density::{DensityEstimate, density};
     #[pymodule_export]
     use crate::likelihood::Likelihood;
     #[pymodule_export]
@@ -54,6 +55,8 @@ mod _quadrat {
     use crate::prediction::Prediction;
     #[pymodule_export]
     use crate::program::program;
+    #[pymodule_export]
+    use crate::saved_densities::{is_density, load_densities};
     #[pymodule_export]
     use crate::study::{run_file, run_text};
     #[pymodule_export]

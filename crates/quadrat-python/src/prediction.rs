@@ -8,8 +8,7 @@ use quadrat::error::InputError;
 use quadrat::model::{Posterior as Fitted, Prediction as Told, Scale};
 use quadrat::support::{Aggregate, Functionals};
 use quadrat_study::engine::Answer;
-use quadrat_study::noticed::heavy;
-use quadrat_study::noticed::{Where, warnings};
+use quadrat_study::outcome::{Where, heavy, warnings};
 use quadrat_study::refused;
 use quadrat_study::study::support::Aggregate as Words;
 

@@ -74,8 +74,6 @@ pub mod limits;
 #[doc(hidden)]
 pub mod measure;
 #[doc(hidden)]
-pub mod noticed;
-#[doc(hidden)]
 pub mod numbers;
 #[doc(hidden)]
 pub mod outcome;

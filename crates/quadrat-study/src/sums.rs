@@ -7,8 +7,8 @@ use anyhow::Result;
 use quadrat::likelihood::Likelihood;
 
 use crate::engine::{Answer, Posterior, reporting};
-use crate::noticed::Where;
 use crate::numbers::{count, human};
+use crate::outcome::Where;
 use crate::study::support::Aggregate;
 
 /// Sums that differ by a smaller part are the same to a reader.

@@ -87,9 +87,6 @@ pub fn writable(paths: &[PathBuf]) -> Result<(), Problems> {
             problems.push(problem);
         }
     }
-    twice(paths)
-        .into_iter()
-        .for_each(|twice| problems.push(twice));
     let mut folders: Vec<&Path> = paths.iter().map(|path| parent(path)).collect();
     folders.dedup();
     for folder in folders {
@@ -115,8 +112,8 @@ pub fn writable(paths: &[PathBuf]) -> Result<(), Problems> {
     problems.or(())
 }
 
-/// Files that two outputs would be written to, whichever way their names lead there.
-fn twice(paths: &[PathBuf]) -> Vec<Problem> {
+/// Refuses one file for two outputs, whichever way their names lead there.
+pub fn apart(paths: &[PathBuf]) -> Result<(), Problems> {
     let place = |path: &PathBuf| -> PathBuf {
         let in_folder = || Some(parent(path).canonicalize().ok()?.join(path.file_name()?));
         let plain = || {
@@ -127,12 +124,14 @@ fn twice(paths: &[PathBuf]) -> Vec<Problem> {
         there.or_else(in_folder).unwrap_or_else(plain)
     };
     let places: Vec<PathBuf> = paths.iter().map(place).collect();
-    let is_twice = |at: &usize| places[..*at].contains(&places[*at]);
-    let told = |at: usize| {
-        let message = format!("`{}` would be written twice", paths[at].display());
-        Problem::new(message).remedy("give each output a file of its own")
-    };
-    (0..paths.len()).filter(is_twice).map(told).collect()
+    let mut problems = Problems::default();
+    for (at, path) in paths.iter().enumerate() {
+        if places[..at].contains(&places[at]) {
+            let message = format!("`{}` would be written twice", path.display());
+            problems.push(Problem::new(message).remedy("give each output a file of its own"));
+        }
+    }
+    problems.or(())
 }
 
 fn plain(kind: std::io::ErrorKind) -> String {
@@ -371,7 +370,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         fs::create_dir(path("deep")).unwrap();
-        let refused = |names: [&str; 2]| writable(&names.map(path)).is_err();
+        let refused = |names: [&str; 2]| apart(&names.map(path)).is_err();
         assert!(refused(["a.csv", "a.csv"]) && refused(["a.csv", "./deep/../a.csv"]));
         assert!(refused(["new/a.csv", "./new/./a.csv"]));
         assert!(!refused(["a.csv", "deep/a.csv"]));

@@ -344,9 +344,10 @@ mod tests {
                     // standard errors of a mean; sds of what is skew are rougher.
                     assert!((told.mean()[row] - mean).abs() < 0.1 * sd, "{variance}");
                     assert!((told.sd()[row] / sd - 1.0).abs() < 0.2, "{variance}");
-                    // Below a stratum's end its normal belief stands for its draws.
+                    // The weights of the hundred draws that lie so low are uneven. A factor of two
+                    // is a third of the sd of the logarithm at a variance of 9.
                     let ratio = told.quantile(0.025)[row] / lower;
-                    assert!((0.75..1.33).contains(&ratio), "{variance}: {ratio}");
+                    assert!((0.5..2.0).contains(&ratio), "{variance}: {ratio}");
                 }
             }
         }

@@ -12,7 +12,7 @@ use super::super::figures::drawn;
 use super::super::{print, replaced};
 use super::shown::{figures, summary};
 use crate::args::Density;
-use crate::output::{Staged, writable};
+use crate::output::{Staged, apart, writable};
 
 /// Checks the files that will be written.
 pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
@@ -27,6 +27,7 @@ pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
         .collect();
     let told = ("a file that is read", "choose another file");
     replaced(&inputs, &outputs, told).or(())?;
+    apart(&outputs)?;
     writable(&outputs)
 }
 

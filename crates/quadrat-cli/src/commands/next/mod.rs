@@ -27,7 +27,7 @@ use super::looks::{self, Asked};
 use super::predict::load;
 use super::{print, running, spare, spare_inputs};
 use crate::args::{Aggregation, Looks, Next, Saying};
-use crate::output::{Staged, writable};
+use crate::output::{Staged, apart, writable};
 use crate::progress::Bar;
 use crate::terminal::warn;
 
@@ -43,6 +43,7 @@ pub fn run(args: &Next) -> Result<()> {
         "choose another file with -o or --plot",
     );
     spare(&[&args.study, &args.candidates], &outputs, told)?;
+    apart(&outputs)?;
     writable(&outputs)?;
     let (posterior, places) = believed(args, &outputs)?;
     let offers = offers(&posterior, &args.cost)?;

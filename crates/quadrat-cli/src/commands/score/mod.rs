@@ -20,7 +20,7 @@ use quadrat_study::{simple, study};
 
 use super::{print, replaced, running, spare_inputs};
 use crate::args::{Saying, Score};
-use crate::output::{Staged, writable};
+use crate::output::{Staged, apart, writable};
 use crate::progress::Bar;
 use cross::Cross;
 use judged::Judged;
@@ -135,5 +135,6 @@ fn spare(args: &Score, resolved: &Resolved) -> Result<(), Problems> {
     let truth: Vec<&std::path::Path> = args.truth.iter().map(PathBuf::as_path).collect();
     let told = ("the true values", "choose another name for the file");
     replaced(&truth, &outputs, told).or(())?;
+    apart(&outputs)?;
     writable(&outputs)
 }

@@ -20,7 +20,7 @@ use quadrat_study::prediction_csv::COLUMNS;
 
 use super::{print, replaced};
 use crate::args::Ungroup;
-use crate::output::{Staged, writable};
+use crate::output::{Staged, apart, writable};
 use found::All;
 use rows::Rows;
 
@@ -112,6 +112,7 @@ fn outputs(args: &Ungroup) -> Result<(), Problems> {
     let read: Vec<&Path> = read.into_iter().flatten().map(PathBuf::as_path).collect();
     let told = ("a table that is read", "choose another file");
     replaced(&read, &outputs, told).or(())?;
+    apart(&outputs)?;
     writable(&outputs)
 }
 
