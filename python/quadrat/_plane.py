@@ -113,7 +113,8 @@ class _Cells:
                 own = [self._rows["xy"[axis]], self._rows["xy"[axis] + "_upper"]]
                 ends = np.concatenate([one for one in own if one is not None])
                 ends = ends[np.isfinite(ends)].clip(edges[0], edges[-1])
-            limit(min(edges[at[0]], *ends), max(edges[at[-1] + 1], *ends))
+            ends = np.append(ends, edges[[at[0], at[-1] + 1]])
+            limit(ends.min(), ends.max())
 
     def _dress(self, ax, names):
         ax.set(xlabel=names[0], ylabel=names[1])
