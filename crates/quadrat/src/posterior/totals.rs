@@ -29,7 +29,7 @@ use crate::support::Functionals;
 /// component.
 const CHUNK: usize = 2048;
 /// Shares of the draws in strata, the smallest first, finer at both ends: a belief about the lowest
-/// eighth of the draws would put the lower end of an interval of 95 % up to twice as high.
+/// eighth of the draws would put the lower end of an interval of 95 % half again as high.
 const STRATA: [f64; 12] = [
     0.01, 0.03, 0.085, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.085, 0.03, 0.01,
 ];

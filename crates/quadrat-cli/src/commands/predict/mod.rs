@@ -11,7 +11,6 @@ use quadrat::model::Limits;
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::engine::{Chances, Wanted};
 use quadrat_study::geographic::{self, Geographic};
-
 use quadrat_study::numbers::count;
 use quadrat_study::outcome::{finer, of_places};
 use quadrat_study::places::Places;
