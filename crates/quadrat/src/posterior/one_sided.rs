@@ -15,6 +15,7 @@ use super::mixture::Posterior;
 use super::summary::COVERED;
 use crate::error::FitError;
 use crate::inference::Conditioned;
+use crate::inference::pooled::Lift;
 use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
 use crate::link::Link;
@@ -64,13 +65,18 @@ impl Posterior {
         let beliefs = self.one_by_one(self.problem.observed())?;
         let off = self.most_off(&open, &beliefs);
         let has_draws = self.problem.draw_points(&self.tables)?;
-        let is_off = off > OFF || (has_draws && self.draws_differ(&open, &beliefs[0])?);
+        let judging = match has_draws && off <= OFF {
+            true => self.good_draws(),
+            false => None,
+        };
+        let differs = |lift| self.draws_differ(&open, &beliefs[0], lift);
+        let is_off = off > OFF || judging.as_ref().is_some_and(differs);
         if !is_off {
             self.problem.draw_no_sums();
             return Ok(Vec::new());
         }
         let lost = match has_draws {
-            true => self.draw_rows(off > USELESS),
+            true => self.draw_rows(off > USELESS, judging),
             false => None,
         };
         let Some(lost) = lost else {
@@ -141,14 +147,21 @@ impl Posterior {
     /// Draws at all hyperparameters but a few of little weight, which are left out: what these
     /// held. None, and nothing is done, where there are no draws, or no good ones where these are
     /// asked for.
-    fn draw_rows(&mut self, takes_poor: bool) -> Option<f64> {
+    ///
+    /// # Arguments
+    /// * `takes_poor` - whether draws of which few carry the weight are better than none
+    /// * `heaviest` - those at the heaviest hyperparameters, where they were made
+    fn draw_rows(&mut self, takes_poor: bool, mut heaviest: Option<Lift>) -> Option<f64> {
         let count = self.components.len();
+        let known = usize::from(heaviest.is_some());
         let lift = |component: &Component| {
             let draws = self.problem.draws(component.weight, count);
             let lift = self.problem.lift(&component.theta, draws);
             lift.filter(|lift| takes_poor || !lift.is_poor())
         };
-        let lifts: Vec<_> = self.components.par_iter().map(lift).collect();
+        let others = self.components[known..].par_iter().map(lift);
+        let others: Vec<Option<Lift>> = others.collect();
+        let lifts = (0..known).map(|_| heaviest.take()).chain(others);
         for (component, lift) in self.components.iter_mut().zip(lifts) {
             component.conditioned.lift = lift.map(Into::into);
         }
@@ -164,17 +177,16 @@ impl Posterior {
         lost
     }
 
-    /// Whether good draws at the heaviest hyperparameters tell one of some rows otherwise than its
+    /// Draws at the heaviest hyperparameters, where many carry the weight.
+    fn good_draws(&self) -> Option<Lift> {
+        let draws = self.problem.draws(1.0, self.components.len());
+        let lift = self.problem.lift(&self.components[0].theta, draws);
+        lift.filter(|lift| !lift.is_poor())
+    }
+
+    /// Whether draws at the heaviest hyperparameters tell one of some rows otherwise than its
     /// normal belief. They see what no row says by itself: that many rows near each other are open.
-    fn draws_differ(&self, rows: &[(usize, usize)], beliefs: &Marginals) -> Result<bool, FitError> {
-        let theta = &self.components[0].theta;
-        let lift = self
-            .problem
-            .lift(theta, self.problem.draws(1.0, self.components.len()));
-        let Some(lift) = lift.filter(|lift| !lift.is_poor()) else {
-            return Ok(false);
-        };
-        let lift = lift.ready(|| self.problem.drawn().parted(theta).kernel)?;
+    fn draws_differ(&self, rows: &[(usize, usize)], beliefs: &Marginals, lift: &Lift) -> bool {
         let blocks = self.problem.blocks();
         let differs = |&(table, row): &(usize, usize)| {
             let at = blocks[table].first + row;
@@ -189,7 +201,7 @@ impl Posterior {
             let is_far = (told.mean - mean).abs() > OFF * sd;
             Some(is_far || (told.variance.sqrt() - sd).abs() > OFF_SPREAD * sd)
         };
-        Ok(rows.iter().any(|row| differs(row) == Some(true)))
+        rows.iter().any(|row| differs(row) == Some(true))
     }
 
     /// By how many standard deviations normal beliefs miss the mean of one of some rows, at most:

@@ -1,5 +1,6 @@
 //! What a fit believes of the functions under some rows of a table.
 
+use super::drawn::DrawnMeans;
 use super::law::Law;
 use super::table::Behind;
 use super::told::{Reported, told};
@@ -55,6 +56,8 @@ pub(super) struct Beliefs<'a> {
     /// Whether the mean of a count is that of the function at a point, not of a total.
     pub is_simple: bool,
     latent: Prediction,
+    /// Draws of the means of counts, at every node, where they take the place of normal beliefs.
+    pub drawn: Option<Vec<DrawnMeans>>,
     /// The likelihood's hyperparameters at every node.
     own: Vec<Vec<f64>>,
     /// The spread, where it is a function.
@@ -110,6 +113,8 @@ impl<'a> Beliefs<'a> {
         };
         let likelihood = posterior.problem.likelihood(table);
         let link = likelihood.link();
+        let first = posterior.problem.blocks()[table].first;
+        let places: Vec<usize> = rows.iter().map(|row| first + row).collect();
         let is_simple = (0..at.len()).all(|row| at.is_point(row) && at.size(row) == 1.0);
         let latent = match link {
             Some(link) if !is_simple => posterior.latent_totals(&at, link)?,
@@ -131,6 +136,7 @@ impl<'a> Beliefs<'a> {
             link,
             is_simple,
             latent,
+            drawn: DrawnMeans::of(posterior, &places),
             own: own.collect(),
             spread: spread.transpose()?,
             is_non_negative: behind.is_non_negative,

@@ -23,11 +23,15 @@ impl Beliefs<'_> {
     }
 
     /// As [`Self::count_laws`], weighted by cavity and likelihood of the row in place of the normal
-    /// belief that the fit has of both together; none for a total after a link, and where no cavity
-    /// was found.
+    /// belief that the fit has of both together, or from draws; none for a total after a link, and
+    /// where no cavity was found.
     fn count_laws_of_row(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
         if !self.is_simple || part.sd == 0.0 {
             return None;
+        }
+        if let Some(drawn) = &self.drawn {
+            let shared = (part.weight, self.dispersion(&part.own));
+            return drawn[part.node].laws(i, exposure, shared);
         }
         let cavity = self.cavity(i, part)?;
         let (row, local) = (self.rows[i].0, self.likelihood.local());
@@ -110,8 +114,11 @@ impl Beliefs<'_> {
     }
 
     /// The law of draws of a count, and that of the count, where they differ: the fit has another
-    /// belief of the function than the row's own likelihood gives.
+    /// belief of the function than the row's own likelihood gives, and no draws that heard it.
     pub fn laws_apart(&self, i: usize) -> Option<(Law, Law)> {
+        if self.drawn.is_some() {
+            return None;
+        }
         let Reported::Count { lower, upper, .. } = self.rows[i].1 else {
             return None;
         };

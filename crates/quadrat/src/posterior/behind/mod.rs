@@ -5,7 +5,7 @@
 //! |---|---|
 //! | the rows of a table, and what each leaves open | `table`, `told` |
 //! | what is believed of the function, with and without a row | `beliefs`, `cavity` |
-//! | the distribution of one value | `law`, `truncated_normal`, `counts`, `cells` |
+//! | the distribution of one value | `law`, `truncated_normal`, `counts`, `drawn`, `cells` |
 //! | rows by themselves | `values` |
 //! | rows together: draws and sums | `draws`, `totals` |
 
@@ -13,6 +13,7 @@ mod beliefs;
 mod cavity;
 mod cells;
 mod counts;
+mod drawn;
 mod draws;
 mod law;
 mod table;

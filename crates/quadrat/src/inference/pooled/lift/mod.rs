@@ -235,6 +235,15 @@ impl Lift {
         self.effective() < ENOUGH
     }
 
+    /// What every draw holds a row's average to be, `link(t)`; none where the row is not met. Those
+    /// of no weight are no numbers that matter.
+    #[must_use]
+    pub fn averages(&self, row: usize) -> Option<impl Iterator<Item = f64> + '_> {
+        let own = self.met.binary_search(&row).ok()?;
+        let averages = &self.averages;
+        Some((0..averages.ncols()).map(move |draw| averages[(own, draw)]))
+    }
+
     /// The draws, ready to be asked: with the factor of the nodes' covariance.
     ///
     /// # Arguments
@@ -265,13 +274,10 @@ impl Ready<'_> {
         &self.lift.weights
     }
 
-    /// What every draw holds a row's average to be, `link(t)`; none where the row is not met. Those
-    /// of no weight are no numbers that matter.
+    /// As [`Lift::averages`].
     #[must_use]
     pub fn averages(&self, row: usize) -> Option<impl Iterator<Item = f64> + '_> {
-        let own = self.lift.met.binary_search(&row).ok()?;
-        let averages = &self.lift.averages;
-        Some((0..averages.ncols()).map(move |draw| averages[(own, draw)]))
+        self.lift.averages(row)
     }
 
     /// What every draw says of other linear functionals of the function, and what is left open.
