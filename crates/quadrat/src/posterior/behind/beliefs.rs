@@ -58,6 +58,8 @@ pub(super) struct Beliefs<'a> {
     latent: Prediction,
     /// Draws of the means of counts, at every node, where they take the place of normal beliefs.
     pub drawn: Option<Vec<DrawnMeans>>,
+    /// Whether these tell the counts better than what is believed without their rows.
+    pub are_draws_better: bool,
     /// The likelihood's hyperparameters at every node.
     own: Vec<Vec<f64>>,
     /// The spread, where it is a function.
@@ -99,6 +101,17 @@ impl<'a> Beliefs<'a> {
     /// [`InputError::Range`] for a row that does not exist, and
     /// those of predictions.
     pub fn new(behind: &Behind<'a>, rows: &[usize]) -> Result<Self, FitError> {
+        let mut own = Self::of(behind, rows)?;
+        if own.drawn.is_some() {
+            // All of the table decide, so that no row's answer depends on what else is asked.
+            let all: Vec<usize> = (0..behind.rows()).collect();
+            let together = Self::of(behind, &behind.hidden(&all)?)?;
+            own.are_draws_better = together.do_draws_differ();
+        }
+        Ok(own)
+    }
+
+    fn of(behind: &Behind<'a>, rows: &[usize]) -> Result<Self, FitError> {
         let (posterior, table) = (behind.posterior, behind.table);
         let observed = &posterior.tables[table];
         behind.check(rows)?;
@@ -137,6 +150,7 @@ impl<'a> Beliefs<'a> {
             is_simple,
             latent,
             drawn: DrawnMeans::of(posterior, &places),
+            are_draws_better: false,
             own: own.collect(),
             spread: spread.transpose()?,
             is_non_negative: behind.is_non_negative,

@@ -12,6 +12,8 @@ use crate::special::scalar::normal_pdf;
 /// Fewest and most values of the function where a row's own likelihood weighs them. Its edges may
 /// be several times as steep as what is known with it is wide.
 const OF_ROW: (usize, usize) = (81, 601);
+/// Two ways to tell a sum differ where they do by more than so many standard errors.
+const BY_CHANCE: f64 = 3.0;
 /// Values of the function whose log density lies so many nats below the largest say nothing
 /// (1e-11).
 const NOTHING: f64 = 25.0;
@@ -29,9 +31,8 @@ impl Beliefs<'_> {
         if !self.is_simple || part.sd == 0.0 {
             return None;
         }
-        if let Some(drawn) = &self.drawn {
-            let shared = (part.weight, self.dispersion(&part.own));
-            return drawn[part.node].laws(i, exposure, shared);
+        if self.are_draws_better {
+            return self.drawn_laws(i, part, exposure);
         }
         let cavity = self.cavity(i, part)?;
         let (row, local) = (self.rows[i].0, self.likelihood.local());
@@ -57,6 +58,46 @@ impl Beliefs<'_> {
             dispersion,
         });
         Some(laws.filter(|law| law.weight > 0.0).collect())
+    }
+
+    /// The same from draws.
+    fn drawn_laws(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
+        let shared = (part.weight, self.dispersion(&part.own));
+        self.drawn.as_ref()?[part.node].laws(i, exposure, shared)
+    }
+
+    /// Whether draws at the heaviest hyperparameters tell the sum of the rows' expected counts
+    /// otherwise than cavities and likelihoods do, by more than chance. Where each row is open by
+    /// itself a cavity is exact, and draws have their chance; rows that are open together are known
+    /// by draws alone.
+    pub fn do_draws_differ(&self) -> bool {
+        let Some(drawn) = self.drawn.as_ref().and_then(|nodes| nodes.first()) else {
+            return false;
+        };
+        let mut by_cavities = 0.0;
+        let mut each_draw = vec![0.0; drawn.weights.len()];
+        for i in 0..self.rows.len() {
+            let Reported::Count { exposure, .. } = self.rows[i].1 else {
+                continue;
+            };
+            let Some(part) = self.parts(i).into_iter().next() else {
+                continue;
+            };
+            let part = Part {
+                weight: 1.0,
+                ..part
+            };
+            let laws = self.count_laws_of_row(i, &part, exposure);
+            let (Some(laws), Some(averages)) = (laws, &drawn.averages[i]) else {
+                continue;
+            };
+            by_cavities += laws.iter().map(|law| law.weight * law.mean).sum::<f64>();
+            for (sum, average) in each_draw.iter_mut().zip(averages) {
+                *sum += exposure * average;
+            }
+        }
+        let (by_draws, chance) = mean_and_error(&drawn.weights, &each_draw);
+        (by_cavities - by_draws).abs() > BY_CHANCE * chance
     }
 
     /// How many values of the function a component takes so that steps are as fine as a count tells
@@ -108,15 +149,17 @@ impl Beliefs<'_> {
         else {
             return self.law(i);
         };
-        let laws = parts.iter();
-        let laws = laws.flat_map(|part| self.count_laws(part, exposure));
+        let laws = parts.iter().flat_map(|part| {
+            self.drawn_laws(i, part, exposure)
+                .unwrap_or_else(|| self.count_laws(part, exposure))
+        });
         Law::counts(lower, upper, &laws.collect::<Vec<_>>())
     }
 
     /// The law of draws of a count, and that of the count, where they differ: the fit has another
     /// belief of the function than the row's own likelihood gives, and no draws that heard it.
     pub fn laws_apart(&self, i: usize) -> Option<(Law, Law)> {
-        if self.drawn.is_some() {
+        if self.are_draws_better {
             return None;
         }
         let Reported::Count { lower, upper, .. } = self.rows[i].1 else {
@@ -126,6 +169,14 @@ impl Beliefs<'_> {
         let own = Law::counts(lower, upper, &self.laws_of_row(i, &parts)?);
         Some((self.law_of_draws(i, &parts), own))
     }
+}
+
+/// The mean of weighted values, and its standard error; those of no weight are not looked at.
+fn mean_and_error(weights: &[f64], values: &[f64]) -> (f64, f64) {
+    let heard = || weights.iter().zip(values).filter(|(w, _)| **w > 0.0);
+    let mean: f64 = heard().map(|(w, x)| w * x).sum();
+    let square: f64 = heard().map(|(w, x)| (w * (x - mean)).powi(2)).sum();
+    (mean, square.sqrt())
 }
 
 /// Between which values of the function cavity times likelihood is worth anything; none where it is

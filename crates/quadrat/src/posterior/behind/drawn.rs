@@ -13,9 +13,9 @@ use crate::posterior::mixture::Posterior;
 ///
 /// and nothing is taken away from a belief.
 pub(super) struct DrawnMeans {
-    weights: Vec<f64>,
+    pub weights: Vec<f64>,
     /// For every row the average that each draw holds it to; none for a row that draws do not meet.
-    averages: Vec<Option<Vec<f64>>>,
+    pub averages: Vec<Option<Vec<f64>>>,
 }
 
 impl DrawnMeans {

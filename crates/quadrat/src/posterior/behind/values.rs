@@ -56,6 +56,11 @@ impl Behind<'_> {
         Ok(RowValues::new(laws.collect()))
     }
 
+    /// Number of rows of the table.
+    pub(super) fn rows(&self) -> usize {
+        self.posterior.tables[self.table].likelihood().rows()
+    }
+
     /// What a row told.
     pub(super) fn told(&self, row: usize) -> Reported {
         told(self.posterior.tables[self.table].likelihood(), row)
@@ -64,7 +69,7 @@ impl Behind<'_> {
     /// # Errors
     /// [`InputError::Range`] for a row that does not exist.
     pub(super) fn check(&self, rows: &[usize]) -> Result<(), InputError> {
-        let count = self.posterior.tables[self.table].likelihood().rows();
+        let count = self.rows();
         match rows.iter().position(|row| *row >= count) {
             None => Ok(()),
             Some(position) => Err(InputError::Range {
