@@ -8,6 +8,7 @@
 mod aligned;
 mod axes;
 mod block;
+mod chain;
 mod comb;
 mod coupled;
 mod cross;
@@ -34,6 +35,7 @@ use std::ops::Range;
 
 pub use axes::Grid;
 use block::{Work, prepare};
+pub(crate) use chain::{Chain, MOST_PARAMETERS};
 pub use cross::{Cross, CrossWork};
 use factor::all_are;
 use faer::{Mat, MatMut, MatRef};

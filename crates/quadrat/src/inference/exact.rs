@@ -118,6 +118,9 @@ pub fn evidence_and_gradient(
     problem: &dyn LinearGaussian,
     theta: &[f64],
 ) -> Result<(f64, Vec<f64>), FitError> {
+    if let Some(found) = problem.structured(theta, true) {
+        return Ok(found);
+    }
     let conditioned = condition(problem, theta)?;
     let alpha = &conditioned.alpha;
     let of_inverse = |mut g: Mat<f64>| {
@@ -155,7 +158,10 @@ impl Evidence for Exact<'_> {
     }
 
     fn value_along(&self, theta: &[f64], _: &mut WarmStart) -> Result<f64, FitError> {
-        Ok(condition(self.0, theta)?.log_evidence)
+        match self.0.structured(theta, false) {
+            Some((value, _)) => Ok(value),
+            None => Ok(condition(self.0, theta)?.log_evidence),
+        }
     }
 
     fn parameters(&self) -> &[Parameter] {

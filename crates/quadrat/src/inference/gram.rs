@@ -39,6 +39,13 @@ pub trait LinearGaussian: Sync {
         None
     }
 
+    /// The log evidence in nats, and where asked for its gradient in every parameter, where rows
+    /// have a structure that gives both without their covariance; none where they have none, and
+    /// where rounding would decide.
+    fn structured(&self, _theta: &[f64], _with_gradient: bool) -> Option<(f64, Vec<f64>)> {
+        None
+    }
+
     /// Writes the noise variance of every row, each >= 0, into `variances`, length `n`.
     fn noise(&self, theta: &[f64], variances: &mut [f64]);
 

@@ -37,6 +37,7 @@ pub mod learn;
 #[cfg(feature = "mcmc")]
 pub mod mcmc;
 pub mod pooled;
+mod products;
 mod profile;
 mod refine;
 pub mod sites;
@@ -57,4 +58,5 @@ pub use interval::Interval;
 pub use kronecker::KroneckerFactor;
 pub(crate) use learn::in_pool;
 pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, explore, maximise};
+pub use products::log_evidence;
 pub use warm_start::WarmStart;

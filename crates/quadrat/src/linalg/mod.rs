@@ -7,6 +7,7 @@
 //! | `L` | lower Cholesky factor, `A = L L'` |
 
 mod cholesky;
+mod dual;
 mod eigen;
 mod low_rank;
 pub mod packed;
@@ -14,6 +15,7 @@ mod scratch;
 mod vector;
 
 pub use cholesky::Cholesky;
+pub use dual::Dual;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use faer::{Mat, MatMut, MatRef};
 pub use low_rank::low_rank_root;

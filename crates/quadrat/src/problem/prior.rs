@@ -37,6 +37,11 @@ impl Prior {
         self.mean.is_unknown() || !self.apart.1.is_empty()
     }
 
+    /// Whether the kernel has no lines that are functions beside it.
+    pub fn is_kernel_alone(&self) -> bool {
+        self.apart.1.is_empty()
+    }
+
     /// What functionals see of the unknown constants and of lines, in prior sds of their
     /// coefficients, shape `[at.len(), functions]`; the constants come first.
     pub fn functions(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {

@@ -5,6 +5,7 @@ use super::super::prior::Prior;
 use super::super::tables::Tables;
 use super::interface::Engine;
 use super::limits::{check_atoms, check_dense};
+use super::line::Line;
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
@@ -30,6 +31,8 @@ pub(crate) struct ExactEngine {
     rows: NormalRows,
     /// On a complete grid, its axes with the covariances along them.
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
+    /// Along a line, what has the evidence without a matrix.
+    line: Option<Line>,
 }
 
 impl ExactEngine {
@@ -41,7 +44,9 @@ impl ExactEngine {
         mut rows: NormalRows,
     ) -> (Self, Vec<usize>) {
         let n = rows.values.len();
-        let is_separable = prior.kernel.outputs().is_empty()
+        let line = Line::new(&prior, &supports, &rows);
+        let is_separable = line.is_none()
+            && prior.kernel.outputs().is_empty()
             // A grid has room for one function beside the kernel, the constant.
             && prior.mean.lines().is_empty()
             && rows.is_homoscedastic();
@@ -68,8 +73,18 @@ impl ExactEngine {
             supports,
             rows,
             axes,
+            line,
         };
         (own, order)
+    }
+
+    /// Adds the slopes of what values that stand for several have beside the residual's evidence.
+    fn add_rest_of_values(&self, theta: &[f64], gradient: &mut [f64]) {
+        for (n, variance, group) in self.rows.several(theta) {
+            if let Some(group) = group {
+                gradient[group] += rest_of_values_slope(n, variance);
+            }
+        }
     }
 }
 
@@ -97,6 +112,8 @@ impl Engine for ExactEngine {
     fn structure(&self) -> &'static str {
         if self.axes.is_some() {
             "kronecker"
+        } else if self.line.is_some() {
+            "line"
         } else {
             "dense"
         }
@@ -131,7 +148,7 @@ impl Engine for ExactEngine {
     }
 
     fn thinned(&self) -> Option<(usize, usize)> {
-        self.axes.is_none().then_some(THINNED)
+        (self.axes.is_none() && self.line.is_none()).then_some(THINNED)
     }
 
     fn normal(&self) -> Option<&NormalRows> {
@@ -168,6 +185,13 @@ impl LinearGaussian for ExactEngine {
             .then(|| self.prior.functions(theta, &self.supports))
     }
 
+    fn structured(&self, theta: &[f64], with_gradient: bool) -> Option<(f64, Vec<f64>)> {
+        let of = (&self.prior, &self.supports, &self.rows);
+        let (value, mut gradient) = self.line.as_ref()?.evidence(of, theta, with_gradient)?;
+        self.add_rest_of_values(theta, &mut gradient);
+        Some((value + self.constant(theta), gradient))
+    }
+
     fn noise(&self, theta: &[f64], variances: &mut [f64]) {
         let rows = &self.rows;
         let rows = rows.known.iter().zip(&rows.group).zip(&rows.times);
@@ -202,11 +226,7 @@ impl LinearGaussian for ExactEngine {
                 gradient[group] += g / n;
             }
         }
-        for (n, variance, group) in self.rows.several(theta) {
-            if let Some(group) = group {
-                gradient[group] += rest_of_values_slope(n, variance);
-            }
-        }
+        self.add_rest_of_values(theta, gradient);
     }
 
     fn describe(&self) -> String {

@@ -14,6 +14,7 @@ pub(crate) mod exact;
 mod interface;
 pub(crate) mod latents;
 mod limits;
+mod line;
 pub(crate) mod pooled;
 pub(crate) mod sites;
 pub(crate) mod sparse;

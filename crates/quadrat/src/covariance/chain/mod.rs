@@ -1,0 +1,138 @@
+//! Rows along a line under Matern kernels, one after the other: a Markov chain of a few states.
+//!
+//! What rows say together then costs a few operations a row, in place of the cube of their number,
+//! and is the same number but for rounding.
+//!
+//! | what | file |
+//! |---|---|
+//! | a Matern process as states that forget the past | `matern` |
+//! | from one place to the next | `step` |
+//! | where boxes begin and rows are observed | `places` |
+//! | row after row | `filter` |
+
+mod filter;
+mod matern;
+mod places;
+mod step;
+
+pub use filter::Products;
+use filter::{MOST_COLUMNS, MOST_STATES};
+use places::Places;
+use step::Part;
+
+use super::Covariance;
+use super::plan::{Factor, Family, Term};
+use crate::linalg::Dual;
+use crate::support::Functionals;
+
+/// Most parameters that the numbers have slopes in.
+pub const MOST_PARAMETERS: usize = 8;
+
+/// Rows that look at points and boxes of one column, under a sum of Matern kernels and levels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    terms: Vec<ChainTerm>,
+    places: Places,
+}
+
+/// One of the kernels.
+#[derive(Debug, Clone, PartialEq)]
+struct ChainTerm {
+    /// Parameters whose product is the variance.
+    variances: Vec<usize>,
+    /// Family and lengthscale; none for a level.
+    matern: Option<(Family, usize)>,
+}
+
+impl Chain {
+    /// None where kernel or rows are of another kind: kernels other than sums of `matern12`,
+    /// `matern32`, `matern52` and constants, boxes that overlap, rows of several places.
+    #[must_use]
+    pub fn new(covariance: &Covariance, set: &Functionals) -> Option<Self> {
+        let terms: Option<Vec<ChainTerm>> = covariance.terms.iter().map(ChainTerm::new).collect();
+        let terms = terms?;
+        let states = |term: &ChainTerm| match term.matern {
+            None => Some(1),
+            Some((family, _)) => Some(matern::states(family)?.0),
+        };
+        let each: Option<Vec<usize>> = terms.iter().map(states).collect();
+        let fits = each?.iter().sum::<usize>() < MOST_STATES && !terms.is_empty();
+        let places = fits.then(|| Places::new(set)).flatten()?;
+        Some(Self { terms, places })
+    }
+
+    /// The parameters of the kernel, each once, ascending.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<usize> {
+        let of = |term: &ChainTerm| {
+            let lengthscale = term.matern.map(|(_, lengthscale)| lengthscale);
+            term.variances.iter().copied().chain(lengthscale).collect()
+        };
+        let mut all: Vec<usize> = self
+            .terms
+            .iter()
+            .flat_map(|term| -> Vec<usize> { of(term) })
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// What rows say together: `log det Ky` and `B' Ky^-1 B`, with their slopes.
+    ///
+    /// # Arguments
+    /// * `theta` - all hyperparameters, natural units
+    /// * `noise` - variances of the rows' noise, length `n`
+    /// * `columns` - of `B`, each of length `n`, at most eight
+    ///
+    /// # Returns
+    /// None where rounding decides: rows that others determine.
+    ///
+    /// # Numerics
+    /// `O(n s^2)` for `s` states: one, two or three for each `matern12`, `matern32` and `matern52`.
+    #[must_use]
+    pub fn products<const P: usize>(
+        &self,
+        theta: &[Dual<P>],
+        noise: &[Dual<P>],
+        columns: &[&[f64]],
+    ) -> Option<Products<P>> {
+        if columns.len() > MOST_COLUMNS {
+            return None;
+        }
+        let part = |term: &ChainTerm| {
+            let one = Dual::constant(1.0);
+            let variance = term.variances.iter().fold(one, |all, &v| all * theta[v]);
+            match term.matern {
+                None => Some(Part::Level { variance }),
+                Some((family, lengthscale)) => Part::matern(family, variance, theta[lengthscale]),
+            }
+        };
+        let parts: Option<Vec<Part<P>>> = self.terms.iter().map(part).collect();
+        filter::products(&parts?, &self.places, noise, columns)
+    }
+}
+
+impl ChainTerm {
+    fn new(term: &Term) -> Option<Self> {
+        let matern = match &term.factors[..] {
+            [] => None,
+            [
+                Factor::Line {
+                    family,
+                    lengthscale,
+                    ..
+                },
+            ] => Some((*family, *lengthscale)),
+            _ => return None,
+        };
+        Some(Self {
+            variances: term.variances.clone(),
+            matern,
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The chain beside the whole matrix.
+
+use super::*;
+use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, Mat, dot};
+use crate::support::Aggregate;
+
+/// Points, boxes that touch or lie apart, points within boxes and at their ends, a box twice.
+fn rows(has_points: bool) -> Functionals {
+    let mut set = Functionals::new(vec!["t".into()]);
+    let mut at = -3.0;
+    for i in 0..24 {
+        let width = 0.05 + 0.9 * f64::from(i * 7 % 5);
+        let how = if i % 3 == 0 {
+            Aggregate::Mean
+        } else {
+            Aggregate::Sum
+        };
+        // Not in the order of the line.
+        let shift = if i % 2 == 0 { 60.0 } else { 0.0 };
+        let lower = at + shift;
+        set.push_box(&[(lower, lower + width)], how).unwrap();
+        if i == 9 {
+            set.push_box(&[(lower, lower + width)], how).unwrap();
+        }
+        if has_points && i % 4 == 0 {
+            set.push_point(&[lower + 0.4 * width]).unwrap();
+            set.push_point(&[lower + width]).unwrap();
+        }
+        at += width + if i % 5 == 0 { 1.3 } else { 0.0 };
+    }
+    set
+}
+
+/// Log determinant and products by a factor of the whole matrix.
+fn whole(
+    covariance: &Covariance,
+    set: &Functionals,
+    theta: &[f64],
+    noise: &[f64],
+    columns: &[&[f64]],
+) -> (f64, Vec<f64>) {
+    let mut k: Mat<f64> = covariance.matrix(theta, set);
+    for (i, v) in noise.iter().enumerate() {
+        k[(i, i)] += v;
+    }
+    let factor = Cholesky::factor_owned(k).unwrap();
+    let solved: Vec<Vec<f64>> = columns.iter().map(|b| factor.solve(b)).collect();
+    let products = columns
+        .iter()
+        .flat_map(|a| solved.iter().map(|b| dot(a, b)));
+    (factor.log_det(), products.collect())
+}
+
+fn columns(n: usize) -> [Vec<f64>; 2] {
+    let value = |i: usize| (0.7 * i as f64).sin() + 0.1 * i as f64;
+    [(0..n).map(value).collect(), vec![1.0; n]]
+}
+
+/// Kernel, hyperparameters.
+fn cases() -> Vec<(Kernel, Vec<f64>)> {
+    vec![
+        (Kernel::matern12(["t"]), vec![1.7, 2.0]),
+        (Kernel::matern32(["t"]), vec![0.6, 0.04]),
+        (Kernel::matern52(["t"]), vec![2.5, 9.0]),
+        (
+            Kernel::matern52(["t"]) + Kernel::matern12(["t"]) + Kernel::constant(),
+            vec![2.5, 3.0, 0.4, 0.7, 5.0],
+        ),
+    ]
+}
+
+#[test]
+fn a_chain_says_what_the_whole_matrix_says() {
+    for has_points in [false, true] {
+        let set = rows(has_points);
+        let n = set.len();
+        let columns = columns(n);
+        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let noise: Vec<f64> = (0..n).map(|i| 0.01 + 0.1 * (i % 3) as f64).collect();
+        for (kernel, theta) in cases() {
+            let covariance = Covariance::new(&kernel);
+            let chain = Chain::new(&covariance, &set).unwrap();
+            let dual: Vec<Dual<0>> = theta.iter().map(|v| Dual::constant(*v)).collect();
+            let noises: Vec<Dual<0>> = noise.iter().map(|v| Dual::constant(*v)).collect();
+            let found = chain.products(&dual, &noises, &columns).unwrap();
+            let (log_det, products) = whole(&covariance, &set, &theta, &noise, &columns);
+            // Covariances of intervals are right to 2e-14, and noise is a hundredth of them.
+            assert!((found.log_det.value - log_det).abs() < 1e-10, "{kernel}");
+            for (found, right) in found.products.iter().zip(products) {
+                let off = (found.value - right).abs() / right.abs().max(1.0);
+                assert!(off < 1e-10, "{kernel}: {} {right}", found.value);
+            }
+        }
+    }
+}
+
+#[test]
+fn slopes_are_those_of_differences() {
+    let set = rows(true);
+    let n = set.len();
+    let columns = columns(n);
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    for (kernel, mut theta) in cases() {
+        let covariance = Covariance::new(&kernel);
+        let chain = Chain::new(&covariance, &set).unwrap();
+        let of_kernel = theta.len();
+        assert_eq!(chain.parameters(), (0..of_kernel).collect::<Vec<_>>());
+        // The noise is the last.
+        theta.push(0.3);
+        let seed = |(at, v): (usize, &f64)| Dual::<6>::parameter(*v, at);
+        let dual: Vec<Dual<6>> = theta.iter().enumerate().map(seed).collect();
+        let found = chain
+            .products(&dual, &vec![dual[of_kernel]; n], &columns)
+            .unwrap();
+        for k in 0..theta.len() {
+            let step = 1e-5 * theta[k];
+            let at = |sign: f64| {
+                let mut moved = theta.clone();
+                moved[k] += sign * step;
+                whole(
+                    &covariance,
+                    &set,
+                    &moved,
+                    &vec![moved[of_kernel]; n],
+                    &columns,
+                )
+            };
+            let (above, below) = (at(1.0), at(-1.0));
+            let slope = |above: f64, below: f64| (above - below) / (2.0 * step);
+            // Differences of numbers of some tens, 1e-13 right, over steps of 1e-5.
+            let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * b.abs().max(1.0);
+            let right = slope(above.0, below.0);
+            assert!(near(found.log_det.slopes[k], right), "{kernel} {k}");
+            for (i, product) in found.products.iter().enumerate() {
+                let right = slope(above.1[i], below.1[i]);
+                assert!(near(product.slopes[k], right), "{kernel} {k} {i}");
+            }
+        }
+    }
+}
+
+/// Rows without noise that others determine are no number, as they are none for a matrix.
+#[test]
+fn rows_that_others_determine_are_left_to_the_matrix() {
+    let covariance = Covariance::new(&Kernel::matern32(["t"]));
+    let zero = Dual::<0>::constant(0.0);
+    let theta = [1.0, 1.0].map(Dual::<0>::constant);
+    let mut set = Functionals::new(vec!["t".into()]);
+    set.push_point(&[0.5]).unwrap();
+    set.push_point(&[0.5]).unwrap();
+    let twice = Chain::new(&covariance, &set).unwrap();
+    assert_eq!(twice.products(&theta, &[zero; 2], &[&[1.0, 1.0]]), None);
+    let mut set = Functionals::new(vec!["t".into()]);
+    for _ in 0..2 {
+        set.push_box(&[(0.0, 1.0)], Aggregate::Sum).unwrap();
+    }
+    let twice = Chain::new(&covariance, &set).unwrap();
+    assert_eq!(twice.products(&theta, &[zero; 2], &[&[1.0, 1.0]]), None);
+}
+
+#[test]
+fn other_rows_and_kernels_have_no_chain() {
+    let covariance = Covariance::new(&Kernel::matern32(["t"]));
+    let mut across = Functionals::new(vec!["t".into()]);
+    across.push_box(&[(0.0, 2.0)], Aggregate::Sum).unwrap();
+    across.push_box(&[(1.0, 3.0)], Aggregate::Sum).unwrap();
+    assert_eq!(Chain::new(&covariance, &across), None);
+    let points = Functionals::points("t", &[0.0, 1.0]).unwrap();
+    for kernel in [
+        Kernel::se(["t"]),
+        Kernel::periodic("t", None),
+        Kernel::matern32(["t"]) * Kernel::matern12(["t"]),
+    ] {
+        assert_eq!(
+            Chain::new(&Covariance::new(&kernel), &points),
+            None,
+            "{kernel}"
+        );
+    }
+}
