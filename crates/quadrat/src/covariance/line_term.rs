@@ -61,6 +61,16 @@ fn line(term: &Term) -> Option<(usize, f64)> {
 }
 
 impl LineTerm {
+    /// Parameters whose product is `v`.
+    pub fn variances(&self) -> &[usize] {
+        &self.variances
+    }
+
+    /// `L (x - c)` of every functional.
+    pub fn unit_values(&self, set: &Functionals) -> Vec<f64> {
+        self.values(&vec![1.0; self.covariance.parameters], set)
+    }
+
     /// `sqrt(v) L (x - c)` of every functional: the function in prior sds of its coefficient.
     pub fn values(&self, theta: &[f64], set: &Functionals) -> Vec<f64> {
         let mut unit = theta.to_vec();

@@ -6,6 +6,7 @@ use super::basis::Basis;
 use super::converged::Converged;
 use super::exact_rows::{ExactRow, collinear, contradiction, is_solved};
 use super::pooled::Lift;
+use super::rank::FewDirections;
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, WarmStart};
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot, gemm, map_lower};
@@ -63,6 +64,15 @@ pub struct Conditioned {
 /// # Source
 /// Rasmussen & Williams 2006, Algorithm 2.1, eq. 2.30.
 pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditioned, FitError> {
+    condition_under(problem, theta, problem.gram(theta))
+}
+
+/// The same under a covariance that was computed.
+fn condition_under(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    gram: Gram,
+) -> Result<Conditioned, FitError> {
     let residual = problem.residual();
     let mut noise = vec![0.0; problem.rows()];
     problem.noise(theta, &mut noise);
@@ -71,7 +81,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
         alpha,
         levels,
         jitter,
-    } = match problem.gram(theta) {
+    } = match gram {
         Gram::Dense(k) => match problem.basis(theta) {
             None => solve_dense(problem, theta, k, &noise)?,
             Some(columns) => match solve_apart(problem, k, columns, &noise)? {
@@ -121,7 +131,11 @@ pub fn evidence_and_gradient(
     if let Some(found) = problem.structured(theta, true) {
         return Ok(found);
     }
-    let conditioned = condition(problem, theta)?;
+    let gram = match few_directions(problem, theta, problem.gram(theta)) {
+        Ok(found) => return Ok((found.log_evidence, found.gradient(problem, theta))),
+        Err(gram) => gram,
+    };
+    let conditioned = condition_under(problem, theta, gram)?;
     let alpha = &conditioned.alpha;
     let of_inverse = |mut g: Mat<f64>| {
         map_lower(&mut g, |i, j, inverse| {
@@ -144,6 +158,19 @@ pub fn evidence_and_gradient(
     Ok((conditioned.log_evidence, gradient))
 }
 
+/// By a root of the covariance; else the covariance itself.
+fn few_directions(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    gram: Gram,
+) -> Result<FewDirections, Gram> {
+    let found = match &gram {
+        Gram::Dense(k) => FewDirections::new(problem, theta, k.as_ref()),
+        Gram::Kronecker { .. } => None,
+    };
+    found.ok_or(gram)
+}
+
 /// The exact evidence of a linear Gaussian problem.
 #[derive(Clone, Copy)]
 pub struct Exact<'a>(pub &'a dyn LinearGaussian);
@@ -158,9 +185,12 @@ impl Evidence for Exact<'_> {
     }
 
     fn value_along(&self, theta: &[f64], _: &mut WarmStart) -> Result<f64, FitError> {
-        match self.0.structured(theta, false) {
-            Some((value, _)) => Ok(value),
-            None => Ok(condition(self.0, theta)?.log_evidence),
+        if let Some((value, _)) = self.0.structured(theta, false) {
+            return Ok(value);
+        }
+        match few_directions(self.0, theta, self.0.gram(theta)) {
+            Ok(found) => Ok(found.log_evidence),
+            Err(gram) => Ok(condition_under(self.0, theta, gram)?.log_evidence),
         }
     }
 

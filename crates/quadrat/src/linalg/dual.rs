@@ -54,6 +54,13 @@ impl<const P: usize> Dual<P> {
         self.through(self.value.ln(), self.value.recip())
     }
 
+    /// `sqrt x`.
+    #[must_use]
+    pub fn sqrt(self) -> Self {
+        let value = self.value.sqrt();
+        self.through(value, 0.5 / value)
+    }
+
     /// `1 / x`.
     #[must_use]
     pub fn recip(self) -> Self {
@@ -142,16 +149,16 @@ impl<const P: usize> Mul<f64> for Dual<P> {
 mod tests {
     use super::*;
 
-    /// `ln(x y) e^-x / y - x`, by hand.
+    /// `ln(x y) e^-x / y - sqrt x`, by hand.
     #[test]
     fn slopes_follow_the_chain_rule() {
-        let at = |x: f64, y: f64| (x * y).ln() * (-x).exp() / y - x;
+        let at = |x: f64, y: f64| (x * y).ln() * (-x).exp() / y - x.sqrt();
         let (x, y) = (0.7, 2.3);
         let (a, b) = (Dual::<2>::parameter(x, 0), Dual::<2>::parameter(y, 1));
-        let found = (a * b).ln() * (-a).exp() * b.recip() - a;
+        let found = (a * b).ln() * (-a).exp() * b.recip() - a.sqrt();
         let e = (-x).exp();
         let slopes = [
-            e / (x * y) - (x * y).ln() * e / y - 1.0,
+            e / (x * y) - (x * y).ln() * e / y - 0.5 / x.sqrt(),
             e / (y * y) - (x * y).ln() * e / (y * y),
         ];
         // Some roundings of numbers near one.

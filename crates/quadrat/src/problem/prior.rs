@@ -37,9 +37,9 @@ impl Prior {
         self.mean.is_unknown() || !self.apart.1.is_empty()
     }
 
-    /// Whether the kernel has no lines that are functions beside it.
-    pub fn is_kernel_alone(&self) -> bool {
-        self.apart.1.is_empty()
+    /// The covariance without the lines of the kernel, and these.
+    pub fn apart(&self) -> (&Covariance, &[LineTerm]) {
+        (&self.apart.0, &self.apart.1)
     }
 
     /// What functionals see of the unknown constants and of lines, in prior sds of their

@@ -16,35 +16,9 @@ use super::resolvent::{LowRank, Resolvent};
 use super::site::{Site, Term, gaussian_share};
 use super::swept::Sweep;
 use crate::error::LinalgError;
+use crate::inference::rank::STRONGEST;
 use crate::likelihood::local::Belief;
-use crate::linalg::{
-    Cholesky, Mat, MatRef, dot, low_rank_root, matvec, par_gemm_lower_into, scale_columns,
-};
-
-/// Fewer rows are swept as fast without.
-const LEAST_ROWS: usize = 256;
-/// The highest rank of use, as a share of the rows: two products of `n r^2` cost as much as the
-/// dense inverse at .6.
-const MOST_RANK: f64 = 0.45;
-/// Precisions in units of the prior up to which the root serves: what it leaves out, `n eps` of the
-/// variance, times this is the error of the share that a row leaves of its variance, `1 - T s`:
-/// 1e-8 for 400 rows.
-const STRONGEST: f64 = 1e5;
-/// Of every so many rows one is looked at first: where these have a full rank, all have one that is
-/// too high.
-const SAMPLED: usize = 3;
-
-/// `L'`, where that pays.
-pub(super) fn root(k: MatRef<'_, f64>) -> Option<Mat<f64>> {
-    let n = k.nrows();
-    if n < LEAST_ROWS {
-        return None;
-    }
-    let few = n / SAMPLED;
-    let sample = Mat::from_fn(few, few, |i, j| k[(SAMPLED * i, SAMPLED * j)]);
-    low_rank_root(sample.as_ref(), few - 1)?;
-    low_rank_root(k, (MOST_RANK * n as f64) as usize)
-}
+use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec, par_gemm_lower_into, scale_columns};
 
 /// The sites of all rows; `None` where one is so precise that this form would cancel.
 fn sites(k: MatRef<'_, f64>, terms: &[Term]) -> Option<Vec<Site>> {
@@ -143,6 +117,7 @@ fn swept(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::inference::rank::root;
     use crate::inference::sites::resolvent::Posterior;
     use crate::linalg::symmetric_from_fn;
 

@@ -8,11 +8,12 @@ use super::rows::Rows;
 use super::search::{Half, Ran, Search};
 use super::site::Term;
 use super::swept::Sweep;
-use super::{LatentGaussian, Method, low_rank, reduce};
+use super::{LatentGaussian, Method, reduce};
 use crate::error::{FitError, LinalgError};
 use crate::inference::Conditioned;
 use crate::inference::converged::{Converged, ConvergedSites, SitesOfOne};
 use crate::inference::exact_rows::{ExactRow, contradiction, is_solved};
+use crate::inference::rank::root;
 use crate::linalg::{Mat, MatRef};
 use crate::parameter;
 
@@ -166,12 +167,12 @@ pub fn condition_sites(
     let second = problem.second();
     let of_first = || {
         let (k, parts) = problem.parted(theta).whole();
-        let root = low_rank::root(k.as_ref());
+        let root = root(k.as_ref());
         (k, root, parts)
     };
     let of_second = || {
         let k = second?.covariance(theta);
-        let root = low_rank::root(k.as_ref());
+        let root = root(k.as_ref());
         Some((k, root))
     };
     let ((k, root, parts), of_second) = rayon::join(of_first, of_second);

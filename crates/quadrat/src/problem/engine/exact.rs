@@ -10,6 +10,7 @@ use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
+use crate::inference::rank::LEAST_ROWS;
 use crate::inference::sites::Method;
 use crate::inference::{self, Conditioned, Converged, Evidence, Gram, LinearGaussian};
 use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
@@ -44,13 +45,16 @@ impl ExactEngine {
         mut rows: NormalRows,
     ) -> (Self, Vec<usize>) {
         let n = rows.values.len();
+        let dims = prior.kernel.columns().len();
         let line = Line::new(&prior, &supports, &rows);
-        let is_separable = line.is_none()
+        // Along one axis eigenvectors cost more than what they save.
+        let is_grid = dims > 1 || n < LEAST_ROWS;
+        let is_separable = is_grid
+            && line.is_none()
             && prior.kernel.outputs().is_empty()
             // A grid has room for one function beside the kernel, the constant.
             && prior.mean.lines().is_empty()
             && rows.is_homoscedastic();
-        let dims = prior.kernel.columns().len();
         let grid = (n >= GRID_ROWS && is_separable)
             .then(|| Grid::find(&supports))
             .flatten()
