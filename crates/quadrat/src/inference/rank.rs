@@ -120,7 +120,8 @@ impl FewDirections {
 
     /// The gradient of the log evidence in every parameter, from the adjoint
     ///
-    /// $$ G = \tfrac12 (\alpha \alpha' - K_y^{-1}) = \tfrac12 (\alpha \alpha' + H'H + P'P - N^{-1}) $$
+    /// $$ G = \tfrac12 (\alpha \alpha' - K_y^{-1}) = \tfrac12 (\alpha \alpha' + H'H + P'P -
+    ///    N^{-1}) $$
     ///
     /// with `H` and `P` as they are kept here.
     pub fn gradient(&self, problem: &dyn LinearGaussian, theta: &[f64]) -> Vec<f64> {

@@ -14,6 +14,17 @@ pub struct Products<const P: usize> {
     pub products: Vec<Dual<P>>,
 }
 
+impl<const P: usize> Products<P> {
+    /// The products of `count` columns where one of them is so many times as large.
+    pub fn scale(&mut self, count: usize, column: usize, by: Dual<P>) {
+        for other in 0..count {
+            for at in [column * count + other, other * count + column] {
+                self.products[at] = self.products[at] * by;
+            }
+        }
+    }
+}
+
 /// A row that the rows before it tell to this part of the prior variance is told by rounding.
 const LEAST: f64 = 1e-11;
 
