@@ -10,6 +10,7 @@ mod clock;
 mod density;
 mod fit;
 mod gram;
+mod line;
 mod peer;
 mod points;
 mod refusals;
@@ -78,6 +79,12 @@ enum Subject {
     Density,
     /// Where the time of a fit goes, as shares.
     Fit,
+    /// Bins along a line, against the whole matrix and mgcv.
+    Line {
+        /// The R that has mgcv, to fit the same bins beside ours; see `peers/README.md`.
+        #[arg(long, default_value = "Rscript")]
+        peer: PathBuf,
+    },
     /// Refusals of files that are broken all over, against the time to read them.
     Refusals,
     /// Our half of a comparison with another library; `peers/run.py` runs both.
@@ -98,6 +105,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Answers => answers::run()?,
         Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
+        Subject::Line { peer } => line::run(&peer)?,
         Subject::Refusals => refusals::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
     }

@@ -35,7 +35,7 @@ use std::ops::Range;
 
 pub use axes::Grid;
 use block::{Work, prepare};
-pub(crate) use chain::{Chain, MOST_PARAMETERS};
+pub use chain::{Chain, MOST_PARAMETERS, Products};
 pub use cross::{Cross, CrossWork};
 use factor::all_are;
 use faer::{Mat, MatMut, MatRef};
