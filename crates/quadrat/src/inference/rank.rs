@@ -10,7 +10,8 @@
 
 use super::gram::{Gram, LinearGaussian};
 use crate::linalg::{
-    Cholesky, Mat, MatRef, dot, low_rank_root, matvec, par_gemm_lower_into, scale_columns,
+    Cholesky, Mat, MatRef, dot, low_rank_root, map_lower, matvec, par_gemm_lower_into,
+    scale_columns,
 };
 
 /// Fewer rows are factorised as fast whole.
@@ -135,9 +136,10 @@ impl FewDirections {
         }
         let mut adjoint = Mat::zeros(n, n);
         par_gemm_lower_into(adjoint.as_mut(), 0.5, all.transpose(), all.as_ref());
-        for (row, precision) in self.precision.iter().enumerate() {
-            adjoint[(row, row)] -= 0.5 * precision;
-        }
+        map_lower(&mut adjoint, |i, j, value| match i == j {
+            true => value - 0.5 * self.precision[i],
+            false => value,
+        });
         let noise: Vec<f64> = (0..n).map(|row| adjoint[(row, row)]).collect();
         let mut gradient = vec![0.0; theta.len()];
         problem.contract(theta, &Gram::Dense(adjoint), &noise, &mut gradient);
