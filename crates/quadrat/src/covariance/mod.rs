@@ -35,7 +35,8 @@ use std::ops::Range;
 
 pub use axes::Grid;
 use block::{Work, prepare};
-pub use chain::{Chain, MOST_PARAMETERS, Products};
+pub(crate) use chain::MOST_PARAMETERS;
+pub use chain::{Chain, Products};
 pub use cross::{Cross, CrossWork};
 use factor::all_are;
 use faer::{Mat, MatMut, MatRef};

@@ -39,7 +39,7 @@ pub mod mcmc;
 pub mod pooled;
 mod products;
 mod profile;
-pub(crate) mod rank;
+mod rank;
 mod refine;
 pub mod sites;
 pub mod sparse;

@@ -15,8 +15,8 @@ use crate::linalg::{
 };
 
 /// Fewer rows are factorised as fast whole.
-pub const LEAST_ROWS: usize = 256;
-/// Of more rows a root would need twice the memory of their covariance.
+const LEAST_ROWS: usize = 256;
+/// A root needs the memory of the covariance twice: 1.6 GB for so many rows.
 const MOST_ROWS: usize = 10_000;
 /// The highest rank of use, as a share of the rows: two products of `n r^2` cost as much as the
 /// dense inverse at .6.
@@ -70,8 +70,8 @@ impl FewDirections {
         if !noise.iter().enumerate().all(is_weak) {
             return None;
         }
-        let columns = problem.basis(theta);
         let mut half = root(k)?;
+        let columns = problem.basis(theta);
         let n = half.ncols();
         let precision: Vec<f64> = noise.iter().map(|v| v.recip()).collect();
         scale_columns(&mut half, precision.iter().map(|t| t.sqrt()));
@@ -108,8 +108,9 @@ impl FewDirections {
         let log_det =
             factor.log_det() + noise.iter().map(|v| v.ln()).sum::<f64>() + inner.log_det();
         let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
-        let log_evidence =
-            problem.constant(theta) - 0.5 * (dot(residual, &alpha) + log_det + constant);
+        // `r' Ky^-1 r` without the level, whose square would take the digits of the rest.
+        let quadratic = dot(&rest, &alpha) + dot(&levels, &levels);
+        let log_evidence = problem.constant(theta) - 0.5 * (quadratic + log_det + constant);
         log_evidence.is_finite().then_some(Self {
             precision,
             half,

@@ -264,9 +264,7 @@ pub(super) fn condition_covering(
                     theta: node.theta.clone(),
                     conditioned,
                 }),
-                Err(error @ (FitError::NotConverged { .. } | FitError::NotSettled { .. }))
-                    if nodes.len() > 1 =>
-                {
+                Err(error) if nodes.len() > 1 && error.is_recoverable() => {
                     lost += node.weight;
                     if lost > most {
                         return Err(error);

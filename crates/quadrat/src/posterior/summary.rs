@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct FitSummary {
     /// Method of inference: `exact`, `ep`, `variational`, `laplace` or `sparse`.
     pub inference: String,
-    /// How the covariance was represented: `dense`, `kronecker`, `nodes` within the supports, or
-    /// `inducing points`.
+    /// How the covariance was represented: `dense`, `kronecker`, `line` (learned by a chain along a
+    /// line), `nodes` within the supports, or `inducing points`.
     pub structure: String,
     /// Whether learning the hyperparameters met its stopping rule.
     pub converged: bool,

@@ -25,7 +25,7 @@ impl<const P: usize> Products<P> {
     }
 }
 
-/// A row that the rows before it tell to this part of the prior variance is told by rounding.
+/// A row that the rows before it tell to this part of the function's variance is told by rounding.
 const LEAST: f64 = 1e-11;
 
 /// Most columns `B`.
@@ -56,8 +56,6 @@ struct Filter<'a, const P: usize> {
     covariance: Vec<Dual<P>>,
     /// `A P`, column by column.
     led: Vec<Dual<P>>,
-    /// The variance of what the box had added up, before rows told of it.
-    added: f64,
     out: Products<P>,
 }
 
@@ -96,11 +94,16 @@ pub(super) fn products<const P: usize>(
         }
         match *event {
             Event::Begin => filter.begin(),
-            Event::Point { row, factor } => {
-                filter.observe(Seen::Function, (row, factor), noise[row], columns)?;
+            Event::Point { row, weight } => {
+                filter.observe((Seen::Function, weight), (row, weight), noise[row], columns)?;
             }
-            Event::End { row, factor } => {
-                filter.observe(Seen::Sum, (row, factor), noise[row], columns)?;
+            Event::End {
+                row,
+                weight,
+                length,
+            } => {
+                let factor = weight / length;
+                filter.observe((Seen::Sum, factor), (row, weight), noise[row], columns)?;
             }
         }
     }
@@ -134,7 +137,6 @@ impl<'a, const P: usize> Filter<'a, P> {
             means: vec![zero; columns * size],
             led: covariance.clone(),
             covariance,
-            added: 0.0,
             out: Products {
                 log_det: zero,
                 products: vec![zero; columns * columns],
@@ -190,7 +192,6 @@ impl<'a, const P: usize> Filter<'a, P> {
             }
             self.covariance[sum * size + sum] += step.sum_variance;
         }
-        self.added = self.covariance[sum * size + sum].value;
     }
 
     /// What a row looks at, of some states.
@@ -204,12 +205,12 @@ impl<'a, const P: usize> Filter<'a, P> {
         }
     }
 
-    /// A row: what is off of every column, and what states are given it. None where what is open of
-    /// it is rounding.
+    /// A row, `factor` times what it looks at or `weight` times an average of the function: what is
+    /// off of every column, and what states are given it. None where what is open of it is rounding.
     fn observe(
         &mut self,
-        what: Seen,
-        (row, factor): (usize, f64),
+        (what, factor): (Seen, f64),
+        (row, weight): (usize, f64),
         noise: Dual<P>,
         columns: &[&[f64]],
     ) -> Option<()> {
@@ -221,11 +222,8 @@ impl<'a, const P: usize> Filter<'a, P> {
             *gain = self.seen(what, states) * factor;
         }
         let open = self.seen(what, gain) * factor + noise;
-        let whole = match what {
-            Seen::Function => self.variance,
-            Seen::Sum => self.added,
-        };
-        if !(open.value.is_finite() && open.value > LEAST * factor * factor * whole) {
+        let whole = weight * weight * self.variance;
+        if !(open.value.is_finite() && open.value > LEAST * whole) {
             return None;
         }
         let inverse = open.recip();

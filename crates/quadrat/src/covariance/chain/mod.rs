@@ -1,7 +1,8 @@
 //! Rows along a line under Matern kernels, one after the other: a Markov chain of a few states.
 //!
 //! What rows say together then costs a few operations a row, in place of the cube of their number,
-//! and is the same number but for rounding.
+//! and is the same number but for rounding. Where rows are known so well that a matrix of all of
+//! them loses digits, the chain keeps them.
 //!
 //! | what | file |
 //! |---|---|
@@ -61,6 +62,12 @@ impl Chain {
         Some(Self { terms, places })
     }
 
+    /// Whether so many columns are told.
+    #[must_use]
+    pub fn takes(&self, columns: usize) -> bool {
+        columns <= MOST_COLUMNS
+    }
+
     /// The parameters of the kernel, each once, ascending.
     #[must_use]
     pub fn parameters(&self) -> Vec<usize> {
@@ -86,10 +93,11 @@ impl Chain {
     /// * `columns` - of `B`, each of length `n`, at most eight
     ///
     /// # Returns
-    /// None where rounding decides: rows that others determine.
+    /// None where rounding decides: rows that others determine; nor for lengths that do not match.
     ///
     /// # Numerics
     /// `O(n s^2)` for `s` states: one, two or three for each `matern12`, `matern32` and `matern52`.
+    /// Memory: some 2 kB for each length of a step that is not the same as others.
     #[must_use]
     pub fn products<const P: usize>(
         &self,
@@ -97,7 +105,10 @@ impl Chain {
         noise: &[Dual<P>],
         columns: &[&[f64]],
     ) -> Option<Products<P>> {
-        if columns.len() > MOST_COLUMNS {
+        let rows = self.places.rows();
+        let is_whole = noise.len() == rows && columns.iter().all(|column| column.len() == rows);
+        let most = self.parameters().last().map_or(0, |last| last + 1);
+        if columns.len() > MOST_COLUMNS || !is_whole || theta.len() < most {
             return None;
         }
         let part = |term: &ChainTerm| {

@@ -179,3 +179,47 @@ fn other_rows_and_kernels_have_no_chain() {
         );
     }
 }
+
+/// Bins whose edges are roundings: a zero with a sign, times in seconds since 1970, and a far row
+/// beside near ones.
+#[test]
+fn roundings_of_places_change_nothing() {
+    let boxes = |edges: &[f64]| -> Functionals {
+        let pairs: Vec<(f64, f64)> = edges.windows(2).map(|w| (w[0], w[1])).collect();
+        Functionals::intervals("t", &pairs, Aggregate::Mean).unwrap()
+    };
+    let tenths: Vec<f64> = (-10..=10).map(|i| 0.1 * f64::from(i)).collect();
+    let mut signed = tenths.clone();
+    signed[10] = -0.0;
+    let seconds: Vec<f64> = (0..60).map(|i| 1.7e9 + f64::from(i)).collect();
+    let near = (0..40).map(|i| 1e-4 * f64::from(i));
+    let far = Functionals::points("t", &near.chain([1e12]).collect::<Vec<f64>>()).unwrap();
+    let covariance = Covariance::new(&Kernel::matern32(["t"]));
+    for (name, set, lengthscale) in [
+        ("tenths", boxes(&tenths), 0.7),
+        ("a signed zero", boxes(&signed), 0.7),
+        ("seconds", boxes(&seconds), 9.0),
+        ("far", far, 0.002),
+    ] {
+        let n = set.len();
+        let columns = columns(n);
+        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let theta = [1.3, lengthscale];
+        let chain = Chain::new(&covariance, &set).unwrap();
+        let noise = vec![0.01; n];
+        let noises: Vec<Dual<0>> = noise.iter().map(|v| Dual::constant(*v)).collect();
+        let found = chain
+            .products(&theta.map(Dual::constant), &noises, &columns)
+            .unwrap();
+        let (log_det, products) = whole(&covariance, &set, &theta, &noise, &columns);
+        // Seconds are rounded to 2e-7 of a bin.
+        let near = if name == "seconds" { 1e-5 } else { 1e-9 };
+        assert!((found.log_det.value - log_det).abs() < near, "{name}");
+        for (found, right) in found.products.iter().zip(products) {
+            let off = (found.value - right).abs() / right.abs().max(1.0);
+            assert!(off < near, "{name}: {} {right}", found.value);
+        }
+    }
+    let narrow = boxes(&[1.7e9, 1.7e9 + 1e-3]);
+    assert_eq!(Chain::new(&covariance, &narrow), None);
+}

@@ -27,6 +27,7 @@ pub(super) const REACH: f64 = 6.0;
 pub(super) const NODES: (usize, usize) = (21, 401);
 /// Values of a spread that is a function, to either side, and their step in standard deviations.
 const SPREADS: (i32, f64) = (4, 0.75);
+
 /// How a fit took what a row says of its function into its belief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {

@@ -10,7 +10,6 @@ use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
-use crate::inference::rank::LEAST_ROWS;
 use crate::inference::sites::Method;
 use crate::inference::{self, Conditioned, Converged, Evidence, Gram, LinearGaussian};
 use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
@@ -20,6 +19,8 @@ use crate::support::Functionals;
 
 /// From this many rows on, a complete grid uses its Kronecker structure.
 const GRID_ROWS: usize = 64;
+/// From this many rows on eigenvectors along a single axis cost more than what they save.
+const AXIS_ROWS: usize = 256;
 /// From how many rows on starts are first compared on a subset of the rows, and its size.
 const THINNED: (usize, usize) = (1000, 500);
 
@@ -47,8 +48,7 @@ impl ExactEngine {
         let n = rows.values.len();
         let dims = prior.kernel.columns().len();
         let line = Line::new(&prior, &supports, &rows);
-        // Along one axis eigenvectors cost more than what they save.
-        let is_grid = dims > 1 || n < LEAST_ROWS;
+        let is_grid = dims > 1 || n < AXIS_ROWS;
         let is_separable = is_grid
             && line.is_none()
             && prior.kernel.outputs().is_empty()
