@@ -206,7 +206,8 @@ impl<'a, const P: usize> Filter<'a, P> {
     }
 
     /// A row, `factor` times what it looks at or `weight` times an average of the function: what is
-    /// off of every column, and what states are given it. None where what is open of it is rounding.
+    /// off of every column, and what states are given it. None where what is open of the row is
+    /// rounding.
     fn observe(
         &mut self,
         (what, factor): (Seen, f64),
