@@ -181,13 +181,14 @@ INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np, quadrat as qd
 random = np.random.default_rng(1)
-x = random.uniform(size=2400)
-rows = {"g": np.repeat([1, 2], 1200), "x": x, "y": np.sin(6 * x) + 0.1 * random.normal(size=2400)}
+x, z = random.uniform(size=(2, 2400))
+y = np.sin(6 * x) * z + 0.1 * random.normal(size=2400)
+rows = {"g": np.repeat([1, 2], 1200), "x": x, "z": z, "y": y}
 def interrupt():
     time.sleep(1.0)
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()
-model = {"kernel": "matern32(x)", "support": qd.point(x="x"), "value": "y"}
+model = {"kernel": "matern32(x, z)", "support": qd.point(x="x", z="z"), "value": "y"}
 try:
     qd.fit_many(rows, by="g", fit=model)
     print("answer")
