@@ -2,6 +2,9 @@
 
 use crate::problem::observations::Observations;
 
+/// Noise below this part of the values' mean square is next to none.
+const EXACT: f64 = 1e-8;
+
 /// Values and noise of every row, one table after the other.
 pub(crate) struct NormalRows {
     /// What was reported, or what stands for it where no number was.
@@ -17,6 +20,15 @@ pub(crate) struct NormalRows {
 }
 
 impl NormalRows {
+    /// Whether a row is known to less than [`EXACT`] of the values' mean square, and no more of its
+    /// noise is learned.
+    pub fn has_exact(&self) -> bool {
+        let square: f64 = self.residual.iter().map(|r| r * r).sum();
+        let least = EXACT * square / self.residual.len().max(1) as f64;
+        let mut rows = self.known.iter().zip(&self.group);
+        rows.any(|(known, group)| group.is_none() && *known <= least)
+    }
+
     /// Whether all rows have one noise variance.
     pub fn is_homoscedastic(&self) -> bool {
         self.group.iter().all(|g| *g == self.group[0])

@@ -48,7 +48,7 @@ impl ExactEngine {
         let n = rows.values.len();
         let dims = prior.kernel.columns().len();
         let line = Line::new(&prior, &supports, &rows);
-        let is_grid = dims > 1 || n < AXIS_ROWS;
+        let is_grid = dims > 1 || n < AXIS_ROWS || rows.has_exact();
         let is_separable = is_grid
             && line.is_none()
             && prior.kernel.outputs().is_empty()

@@ -22,7 +22,8 @@ pub(super) struct Line {
 impl Line {
     /// None where there are few rows, or they or the kernel have no chain.
     pub fn new(prior: &Prior, supports: &Functionals, rows: &NormalRows) -> Option<Self> {
-        if supports.len() < LEAST_ROWS {
+        // Rows known exactly take the digits of the matrix, which the search then has to see.
+        if supports.len() < LEAST_ROWS || rows.has_exact() {
             return None;
         }
         let (covariance, lines) = prior.apart();
