@@ -162,15 +162,10 @@ impl<'a, const P: usize> Filter<'a, P> {
         for mean in self.means.chunks_exact_mut(size) {
             lead_states((self.parts, &self.first), steps, with_sums, mean);
         }
-        // A P, column by column, and A (A P)', which is symmetric.
-        for j in 0..size {
-            let mut column = [Dual::constant(0.0); MOST_STATES];
-            let column = &mut column[..size];
-            for i in 0..size {
-                column[i] = self.covariance[i * size + j];
-            }
+        // A P, column by column: those of a symmetric matrix are its rows. Then A (A P)'.
+        self.led.copy_from_slice(&self.covariance);
+        for column in self.led.chunks_exact_mut(size) {
             lead_states((self.parts, &self.first), steps, with_sums, column);
-            self.led[j * size..(j + 1) * size].copy_from_slice(column);
         }
         for i in 0..size {
             let mut row = [Dual::constant(0.0); MOST_STATES];

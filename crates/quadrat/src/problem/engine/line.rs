@@ -35,21 +35,14 @@ impl Line {
         parameters.dedup();
         let functions = prior.mean.columns(supports).ncols() + lines.len();
         let fits = parameters.len() <= MOST_PARAMETERS && chain.takes(1 + functions);
-        let own = fits.then(|| Self {
+        fits.then(|| Self {
             chain,
             parameters,
             lines: lines
                 .iter()
                 .map(|line| line.unit_values(supports))
                 .collect(),
-        })?;
-        let starts: Vec<f64> = prior.parameters.iter().map(|p| p.start).collect();
-        // Rows that are determined by others where the search begins are determined elsewhere.
-        let is_told = !starts.iter().all(|start| start.is_finite())
-            || own
-                .evidence((prior, supports, rows), &starts, false)
-                .is_some();
-        is_told.then_some(own)
+        })
     }
 
     /// The log evidence in nats, and where asked for its gradient in every parameter, those of
