@@ -6,8 +6,8 @@
 //! $$ dx = G x \, du + e \, dw, \quad G = \begin{pmatrix} 0 & 1 & 0 \\ 0 & 0 & 1 \\
 //!    -1 & -3 & -3 \end{pmatrix} $$
 //!
-//! for smoothness 5/2. For 3/2 there are two states and the last row is `(-1, -2)`; for 1/2 there is
-//! one, and `G = -1`.
+//! for smoothness 5/2. For 3/2 there are two states and the last row is `(-1, -2)`; for 1/2 there
+//! is one, and `G = -1`.
 //!
 //! # Source
 //! Hartikainen and Sarkka 2010, "Kalman filtering and smoothing solutions to temporal Gaussian
