@@ -8,10 +8,10 @@ use crate::error::FitError;
 use crate::posterior::component::{Component, Node};
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
-use crate::posterior::prediction::log_sum_exp;
 use crate::problem::extent::reach;
 use crate::problem::mean_settings::is_mean;
 use crate::problem::observations::Observations;
+use crate::special::scalar::log_sum_exp;
 
 impl Posterior {
     /// Adds observations without learning the hyperparameters again.

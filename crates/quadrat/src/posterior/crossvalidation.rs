@@ -8,11 +8,12 @@
 use rayon::prelude::*;
 
 use super::mixture::Posterior;
-use super::prediction::{Mixture, Prediction, Work, log_normal_density, log_sum_exp};
+use super::prediction::{Mixture, Prediction, Work, log_normal_density};
 use super::summary::LeaveOneOut;
 use crate::error::{FitError, InputError};
 use crate::inference::{Conditioned, crossvalidate};
 use crate::problem::assembly::Problem;
+use crate::special::scalar::log_sum_exp;
 
 /// The prediction of a fold from all rows outside it.
 #[derive(Debug, Clone, PartialEq)]

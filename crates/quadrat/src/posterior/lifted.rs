@@ -125,7 +125,7 @@ impl Posterior {
     }
 
     /// Values given each draw, and the covariance of what a draw leaves open.
-    fn lifted_values(
+    pub(super) fn lifted_values(
         &self,
         component: &Component,
         lift: &Ready<'_>,

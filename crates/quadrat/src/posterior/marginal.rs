@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::limits::Limits;
-use super::prediction::{Mixture, Prediction, Work, log_sum_exp};
+use super::prediction::{Mixture, Prediction, Work};
 use super::predictive::{Predictive, Seen};
-use crate::special::scalar::log_cdf;
+use crate::special::scalar::{log_cdf, log_sum_exp};
 
 /// So many rows are one task: fewer would cost more to hand over than to do.
 const ROWS_PER_TASK: usize = 16;

@@ -11,7 +11,7 @@ use super::varying_noise::VaryingNoise;
 use crate::linalg::dot;
 #[cfg(feature = "mcmc")]
 use crate::special::scalar::normal_cdf;
-use crate::special::scalar::{log_cdf_difference, normal_pdf, normal_quantile};
+use crate::special::scalar::{log_cdf_difference, log_sum_exp, normal_pdf, normal_quantile};
 use crate::special::{exp_into, normal_cdf_into};
 
 /// A variance of which rounding may have left less than nothing; what is no number stays so.
@@ -396,15 +396,6 @@ impl Work {
 /// `log N(y | mean, variance)`.
 pub(crate) fn log_normal_density(y: f64, mean: f64, variance: f64) -> f64 {
     -0.5 * ((2.0 * std::f64::consts::PI * variance).ln() + (y - mean).powi(2) / variance)
-}
-
-/// `log sum exp`, safe for large arguments.
-pub(crate) fn log_sum_exp(logs: &[f64]) -> f64 {
-    let most = logs.iter().fold(f64::NEG_INFINITY, |m, l| m.max(*l));
-    if !most.is_finite() {
-        return most;
-    }
-    most + logs.iter().map(|l| (l - most).exp()).sum::<f64>().ln()
 }
 
 #[cfg(test)]

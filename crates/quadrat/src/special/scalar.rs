@@ -1,4 +1,5 @@
-//! The same functions of one number. Those with an array form give its bits.
+//! The same functions of one number. Those with an array form give its bits. And the logarithm of a
+//! sum that is known by the logarithms of its terms.
 
 pub use super::count::{regularised_beta, regularised_gamma};
 pub use super::gamma::{digamma, ln_gamma};
@@ -31,6 +32,15 @@ pub fn erfc(x: f64) -> f64 {
 /// Scaled complementary error function, as [`erfcx_into`](super::erfcx_into).
 pub fn erfcx(x: f64) -> f64 {
     map_one::<Erfcx>(x)
+}
+
+/// `log sum_i exp(l_i)`, safe for large arguments.
+pub(crate) fn log_sum_exp(logs: &[f64]) -> f64 {
+    let most = logs.iter().fold(f64::NEG_INFINITY, |m, l| m.max(*l));
+    if !most.is_finite() {
+        return most;
+    }
+    most + logs.iter().map(|l| (l - most).exp()).sum::<f64>().ln()
 }
 
 /// $\Phi(x)$, as [`normal_cdf_into`](super::normal_cdf_into).

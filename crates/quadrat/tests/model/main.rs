@@ -7,6 +7,7 @@ mod answers;
 mod behind;
 mod behind_alone;
 mod behind_coverage;
+mod behind_together;
 mod both_varying;
 mod common;
 mod crossvalidation;

@@ -150,7 +150,7 @@ impl<'a> Beliefs<'a> {
             link,
             is_simple,
             latent,
-            drawn: DrawnMeans::of(posterior, &places),
+            drawn: DrawnMeans::of(posterior, &places, (&at, link))?,
             are_draws_better: false,
             own: own.collect(),
             spread: spread.transpose()?,

@@ -6,8 +6,7 @@ use super::cells::CountLaw;
 use super::law::Law;
 use super::told::Reported;
 use crate::likelihood::local::Belief;
-use crate::posterior::prediction::log_sum_exp;
-use crate::special::scalar::normal_pdf;
+use crate::special::scalar::{log_sum_exp, normal_pdf};
 
 /// Fewest and most values of the function where a row's own likelihood weighs them. Its edges may
 /// be several times as steep as what is known with it is wide.
@@ -63,7 +62,7 @@ impl Beliefs<'_> {
     /// The same from draws.
     fn drawn_laws(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
         let shared = (part.weight, self.dispersion(&part.own));
-        self.drawn.as_ref()?[part.node].laws(i, exposure, shared)
+        Some(self.drawn.as_ref()?[part.node].laws(i, exposure, shared))
     }
 
     /// Whether draws at the heaviest hyperparameters tell the sum of the rows' expected counts
@@ -88,11 +87,11 @@ impl Beliefs<'_> {
                 ..part
             };
             let laws = self.count_laws_of_row(i, &part, exposure);
-            let (Some(laws), Some(averages)) = (laws, &drawn.averages[i]) else {
+            let Some(laws) = laws else {
                 continue;
             };
             by_cavities += laws.iter().map(|law| law.weight * law.mean).sum::<f64>();
-            for (sum, average) in each_draw.iter_mut().zip(averages) {
+            for (sum, average) in each_draw.iter_mut().zip(&drawn.averages[i]) {
                 *sum += exposure * average;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::cells::{Cells, CountLaw, added_up};
 use super::truncated_normal::TruncatedNormal;
-use crate::posterior::prediction::log_sum_exp;
+use crate::special::scalar::log_sum_exp;
 
 /// What is known of a value.
 #[derive(Debug, Clone, PartialEq)]

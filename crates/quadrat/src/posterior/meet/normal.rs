@@ -14,7 +14,8 @@ use crate::linalg::Mat;
 use crate::posterior::component::Component;
 use crate::posterior::draws::factor_with_jitter;
 use crate::posterior::mixture::Posterior;
-use crate::posterior::prediction::{Prediction, log_sum_exp};
+use crate::posterior::prediction::Prediction;
+use crate::special::scalar::log_sum_exp;
 use crate::support::Functionals;
 
 /// Covariances are differences of numbers of the size of the prior's, known to some `n eps` of

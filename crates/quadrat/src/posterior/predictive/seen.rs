@@ -3,7 +3,7 @@
 use super::factor::LogNormals;
 use super::{Crossed, NODES, Normal, Predictive};
 use crate::likelihood::distribution::{Distribution, PanjerMixture};
-use crate::special::scalar::normal_pdf;
+use crate::special::scalar::{log_sum_exp, normal_pdf};
 
 /// Densities beyond so many standard deviations are no numbers.
 const FAR: f64 = 38.0;
@@ -144,6 +144,6 @@ impl Seen<'_> {
         let factors = self.factors.log_densities(y);
         let factors = factors.map(|log| log - total.ln());
         let logs: Vec<f64> = points.chain(factors).chain(wide).collect();
-        crate::posterior::prediction::log_sum_exp(&logs)
+        log_sum_exp(&logs)
     }
 }

@@ -16,6 +16,7 @@
 //!    - \log N(t; \mu, V) $$
 //!
 //! Rows that are known exactly have their value for `t`, and no factors in the last two terms.
+//! Where rows are open to one side a part of the targets comes from a wider normal.
 //!
 //! Unknown constants of the mean, whose prior may be a million times as wide as the function
 //! varies, are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B
@@ -148,7 +149,8 @@ impl Lift {
 
         let pairs = draws.count.div_ceil(2);
         let parts = [pools.nodes(), vague.ncols(), proposal.open()];
-        let [normals, betas, told] = normals(parts, pairs, seed);
+        let of_each = proposal.pairs(pairs);
+        let [normals, betas, told] = normals(parts, &of_each, seed);
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
         let slopes = mode.slopes.only(pools, &met);
@@ -181,7 +183,10 @@ impl Lift {
         };
         let found: Vec<Option<Found>> = (0..told.ncols())
             .into_par_iter()
-            .map(|draw| task.meet(moved.col_as_slice(draw), told.col_as_slice(draw)))
+            .map(|draw| {
+                let which = usize::from(draw >= 2 * of_each[0]);
+                task.meet(moved.col_as_slice(draw), (which, told.col_as_slice(draw)))
+            })
             .collect();
         let weighed = Weighed::new(&found, met.len())?;
         let missed = MISSED.0 + MISSED.1 * pools.rows() as f64;
@@ -347,14 +352,15 @@ impl Task<'_> {
     ///
     /// # Arguments
     /// * `away` - of the nodes, how far a draw of the prior that was moved along `G` is from `m`
-    /// * `told` - standard normals of the target `t`
-    fn meet(&self, away: &[f64], told: &[f64]) -> Option<Found> {
+    /// * `told` - from which normal the target `t` comes, and by which standard normals
+    fn meet(&self, away: &[f64], told: (usize, &[f64])) -> Option<Found> {
         let from: Vec<f64> = away
             .iter()
             .zip(self.prior_mean)
             .map(|(x, m)| x + m)
             .collect();
-        let target = self.proposal.draw(told);
+        let (which, told) = told;
+        let target = self.proposal.draw(which, told);
         let linear = self.proposal.linear(&target);
         let start = self.slopes.gather(&self.own, &from);
         let meeting = Meeting {
@@ -381,7 +387,7 @@ impl Task<'_> {
         // The constants of both normals, which differ by the rows that are known exactly.
         let known = (self.met.len() - self.proposal.open()) as f64;
         let constants = -0.5 * known * std::f64::consts::TAU.ln();
-        let proposed = self.proposal.log_density(told);
+        let proposed = self.proposal.log_density(which, told, &target);
         let weight = self.seen.log_normal(&eta) + constants - log_det + rows - proposed;
         weight.is_finite().then_some(Found { by, target, weight })
     }
@@ -391,11 +397,13 @@ impl Task<'_> {
 /// `[count, 2 pairs]`.
 ///
 /// Where pairs are many their second moments are made those of the distribution, so that the sds of
-/// what is nearly linear in them have no error of sampling.
-fn normals(counts: [usize; 3], pairs: usize, seed: u64) -> [Mat<f64>; 3] {
+/// what is nearly linear in them have no error of sampling: by themselves of the pairs of each
+/// normal, whose numbers are `of_each`.
+fn normals(counts: [usize; 3], of_each: &[usize], seed: u64) -> [Mat<f64>; 3] {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let [nodes, constants, rows] = counts;
     let prior = nodes + constants;
+    let pairs = of_each.iter().sum();
     let mut half = Mat::zeros(prior + rows, pairs);
     for pair in 0..pairs {
         let column = half.col_as_slice_mut(pair);
@@ -403,10 +411,15 @@ fn normals(counts: [usize; 3], pairs: usize, seed: u64) -> [Mat<f64>; 3] {
             .iter_mut()
             .for_each(|x| *x = StandardNormal.sample(&mut random));
     }
-    if (prior + rows) * MATCHED <= pairs {
-        match_moments(half.as_mut());
-    } else if rows * MATCHED <= pairs {
-        match_moments(half.as_mut().subrows_mut(prior, rows));
+    let mut first = 0;
+    for &own in of_each {
+        let columns = half.as_mut().subcols_mut(first, own);
+        if (prior + rows) * MATCHED <= own {
+            match_moments(columns);
+        } else if rows * MATCHED <= own {
+            match_moments(columns.subrows_mut(prior, rows));
+        }
+        first += own;
     }
     let signed = |first: usize, count: usize| {
         Mat::from_fn(count, 2 * pairs, |i, draw| match draw % 2 {

@@ -1,14 +1,26 @@
-//! What the rows know of their latent values: the normal from which targets are drawn.
+//! What the rows know of their latent values: the normals from which targets are drawn.
+//!
+//! A row that leaves its value open to one side, as a count of 0 or of fewer than five does, makes
+//! the posterior wider there than its variational normal, and many such rows near each other do so
+//! together: a few draws would then carry the weight. A part of the targets therefore comes from a
+//! wider normal, in which such rows have a quarter of their say, and all are weighed by the mixture:
+//!
+//! $$ q(t) = \sum_k a_k \, N(t; \mu_k, V_k), \qquad a = (3/4, 1/4) $$
+//!
+//! # Source
+//! Mixtures with a wide part: Hesterberg 1995, Technometrics 37:185.
 
 use super::super::mode::Mode;
 use super::super::pools::Pools;
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
+use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
 use crate::likelihood::local::{Belief, Jet};
 use crate::linalg::{Cholesky, Mat, dot, gemm};
+use crate::special::scalar::log_sum_exp;
 
 /// Fixed-point steps at most; a few do, and what is left is made up for by the weights.
 const STEPS: usize = 30;
@@ -16,17 +28,29 @@ const STEPS: usize = 30;
 const SETTLED: f64 = 1e-4;
 /// Added to the diagonal of `V`, relative to it, until it can be factorised.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
+/// The share of the wider normal.
+const WIDE: f64 = 0.25;
+/// What part of what rows say that are open to one side is taken into it.
+const HEARD: f64 = 0.25;
+/// Latent values behind which a link leaves next to nothing, or next to all.
+const FAR_OUT: f64 = 40.0;
 
-/// `N(mu, V)`: the variational normal of the rows' latent values, linearised at the mode; rows that
-/// are known exactly have their value.
+/// The variational normal of the rows' latent values, linearised at the mode, and a wider one where
+/// rows are open to one side; rows that are known exactly have their value.
 pub(super) struct Proposal {
     /// The known value of every row that is met, where it has one.
     known: Vec<Option<f64>>,
     /// Of the others.
-    mean: Vec<f64>,
-    root: Option<Cholesky>,
+    normals: Vec<Normal>,
     /// Latent values of the rows that are met at the mode, and what of them is linear there.
     at_mode: Vec<(f64, f64)>,
+}
+
+/// `N(mu, V)` with its share of the targets, `R R' = V`.
+struct Normal {
+    share: f64,
+    mean: Vec<f64>,
+    root: Option<Cholesky>,
 }
 
 impl Proposal {
@@ -101,34 +125,59 @@ impl Proposal {
                 break;
             }
         }
-        let v = covariance(s, &sweep, &terms);
-        let root = (!open.is_empty()).then(|| factor(&v, &open)).transpose()?;
+        let wide = widened(rows, mode, &terms)
+            .and_then(|terms| Some((Sweep::new(s.as_ref(), &centre, &terms, 0.0).ok()?, terms)))
+            .and_then(|(sweep, terms)| Normal::new(WIDE, s, (&sweep, &terms), &open).ok());
+        let rest = 1.0 - wide.as_ref().map_or(0.0, |wide| wide.share);
+        let own = Normal::new(rest, s, (&sweep, &terms), &open)?;
         Ok(Self {
             known: met.iter().map(|&row| mode.pinned.target(row)).collect(),
-            mean: open.iter().map(|&row| sweep.mean[row]).collect(),
-            root,
+            normals: [own].into_iter().chain(wide).collect(),
             at_mode: met.iter().map(|&row| at_mode[row]).collect(),
         })
     }
 
     /// How many rows that are met are not known exactly.
     pub fn open(&self) -> usize {
-        self.mean.len()
+        self.normals[0].mean.len()
     }
 
-    /// `t = mu + R x`, `R R' = V`, of the rows that are open; what is known of the others.
-    pub fn draw(&self, normals: &[f64]) -> Vec<f64> {
-        let away = self.root.as_ref().map(|root| root.multiply(normals));
+    /// How many of some pairs of draws each normal has.
+    pub fn pairs(&self, pairs: usize) -> Vec<usize> {
+        let mut left = pairs;
+        let others = self.normals[1..].iter().map(|normal| {
+            let own = (normal.share * pairs as f64).round() as usize;
+            left -= own;
+            own
+        });
+        let others: Vec<usize> = others.collect();
+        [left].into_iter().chain(others).collect()
+    }
+
+    /// `t = mu + R x`, `R R' = V`, of the rows that are open, from one of the normals; what is
+    /// known of the others.
+    pub fn draw(&self, which: usize, normals: &[f64]) -> Vec<f64> {
+        let Normal { mean, root, .. } = &self.normals[which];
+        let away = root.as_ref().map(|root| root.multiply(normals));
         let away = away.unwrap_or_default();
-        let mut open = away.iter().zip(&self.mean).map(|(x, m)| m + x);
+        let mut open = away.iter().zip(mean).map(|(x, m)| m + x);
         let one = |known: &Option<f64>| known.or_else(|| open.next()).unwrap_or(f64::NAN);
         self.known.iter().map(one).collect()
     }
 
-    /// `log N(t; mu, V)` of the draw of these normals, without the constant of its dimension.
-    pub fn log_density(&self, normals: &[f64]) -> f64 {
-        let log_det = self.root.as_ref().map_or(0.0, Cholesky::log_det);
-        -0.5 * (dot(normals, normals) + log_det)
+    /// `log q(t)` of the draw of these normals, without the constant of its dimension.
+    pub fn log_density(&self, which: usize, normals: &[f64], target: &[f64]) -> f64 {
+        let known = self.known.iter().zip(target);
+        let open = || known.clone().filter(|(known, _)| known.is_none());
+        let of = |(k, normal): (usize, &Normal)| match (k == which, &normal.root) {
+            (false, Some(root)) => {
+                let away = open().zip(&normal.mean).map(|((_, t), m)| t - m);
+                normal.log_density(&root.half_solve(&away.collect::<Vec<f64>>()))
+            }
+            _ => normal.log_density(normals),
+        };
+        let each: Vec<f64> = self.normals.iter().enumerate().map(of).collect();
+        log_sum_exp(&each)
     }
 
     /// `J f` where the linearised rows see `t`.
@@ -138,12 +187,54 @@ impl Proposal {
     }
 }
 
+impl Normal {
+    /// Of the rows that are open, from the sites of all.
+    fn new(
+        share: f64,
+        s: &Mat<f64>,
+        (sweep, terms): (&Sweep<Scaled>, &[Term]),
+        open: &[usize],
+    ) -> Result<Self, LinalgError> {
+        let v = covariance(s, sweep, terms);
+        let root = (!open.is_empty()).then(|| factor(&v, open)).transpose()?;
+        Ok(Self {
+            share,
+            mean: open.iter().map(|&row| sweep.mean[row]).collect(),
+            root,
+        })
+    }
+
+    /// `log(a N(t; mu, V))` where `R^-1 (t - mu)` is `x`.
+    fn log_density(&self, x: &[f64]) -> f64 {
+        let log_det = self.root.as_ref().map_or(0.0, Cholesky::log_det);
+        self.share.ln() - 0.5 * (dot(x, x) + log_det)
+    }
+}
+
+/// The terms of which those of rows that are open to one side say less; none where no row is.
+fn widened(rows: &Rows<'_>, mode: &Mode, terms: &[Term]) -> Option<Vec<Term>> {
+    let is_open = |row: usize| {
+        let (likelihood, own, at) = rows.at(row);
+        let far = [-FAR_OUT, FAR_OUT].map(|z| likelihood.log_density(own, at, z).value);
+        far.into_iter().any(|far| far >= mode.jets[row].value)
+    };
+    let mut any = false;
+    let one = |(row, term): (usize, &Term)| match term {
+        Term::Chosen(site) if is_open(row) => {
+            any = true;
+            Term::Chosen(Site {
+                precision: HEARD * site.precision,
+                shift: HEARD * site.shift,
+            })
+        }
+        other => *other,
+    };
+    let terms = terms.iter().enumerate().map(one).collect();
+    any.then_some(terms)
+}
+
 /// `V = S - S R S`, `R = (S + T^-1)^-1`.
-fn covariance(
-    s: &Mat<f64>,
-    sweep: &Sweep<crate::inference::sites::resolvent::Scaled>,
-    terms: &[Term],
-) -> Mat<f64> {
+fn covariance(s: &Mat<f64>, sweep: &Sweep<Scaled>, terms: &[Term]) -> Mat<f64> {
     let (scale, factor) = (&sweep.resolvent.scale, &sweep.resolvent.factor);
     // Where rows say much V = T^-1 - T^-1 R T^-1, which loses no digits.
     let strong = |row: usize| match terms[row] {
