@@ -113,7 +113,9 @@ fn sums_of_counts_that_are_all_hidden_are_what_the_prior_leaves() {
                 right.sd
             );
             // Of 4,000 draws some 1,500 carry the weight, of the prior 20,000: a tenth of the sd is
-            // some three standard errors of the mean. Sds of what is skew are rougher.
+            // some three standard errors of the mean. A normal belief answers where it misses no
+            // row by more than a tenth of its sd; sums are then missed by somewhat more. Sds of
+            // what is skew are rougher.
             assert!(
                 (told.mean()[0] - right.mean).abs() < 0.1 * right.sd,
                 "{place}"

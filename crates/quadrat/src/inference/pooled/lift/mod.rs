@@ -9,8 +9,9 @@
 //!
 //! $$ f = g + G (\eta - J g), \qquad z(f) = t $$
 //!
-//! `N(mu, V)` is the variational normal of the rows' linearised values (`proposal.rs`). The weight
-//! of a draw is its posterior density over that by which it was proposed:
+//! `N(mu, V)` is the variational normal of the rows' linearised values (`variational.rs`,
+//! `proposal.rs`). The weight of a draw is its posterior density over that by which it was
+//! proposed:
 //!
 //! $$ \log w = \log N(\eta; J m, S) - \log|\det J(f) G| + \sum_r \log p(y_r \mid t_r)
 //!    - \log N(t; \mu, V) $$
@@ -43,6 +44,7 @@ mod proposal;
 mod seen;
 #[cfg(test)]
 mod tests;
+mod variational;
 pub(super) mod weigh;
 
 use std::borrow::Cow;
@@ -56,6 +58,7 @@ use self::choose::choose;
 use self::meet::Meeting;
 use self::proposal::Proposal;
 use self::seen::Seen;
+use self::variational::Variational;
 use self::weigh::{ENOUGH, Found, Weighed};
 use super::mode::Mode;
 use super::options::Draws;
@@ -135,12 +138,13 @@ impl Lift {
         let s = mode.slopes.rows(pools, columns.as_ref());
         // A = J B.
         let vague = mode.slopes.rows(pools, prior.constants.as_ref());
-        let met = choose(&s, &vague, &mode.precisions());
+        let all = &s + gemm(vague.as_ref(), vague.transpose());
+        let believed = Variational::new(mode, pools, rows, prior_mean, &all).ok()?;
+        let met = choose(&s, &vague, &believed.precisions());
         if met.is_empty() {
             return None;
         }
-        let all = &s + gemm(vague.as_ref(), vague.transpose());
-        let proposal = Proposal::new(mode, pools, rows, prior_mean, &all, &met).ok()?;
+        let proposal = Proposal::new(&believed, &all, &met).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
         let vague = Mat::from_fn(met.len(), vague.ncols(), |i, j| vague[(met[i], j)]);
         let seen = Seen::new(of_met, &vague).ok()?;

@@ -3,37 +3,28 @@
 //! A row that leaves its value open to one side, as a count of 0 or of fewer than five does, makes
 //! the posterior wider there than its variational normal, and many such rows near each other do so
 //! together: a few draws would then carry the weight. A part of the targets therefore comes from a
-//! wider normal, in which such rows have a quarter of their say, and all are weighed by the mixture:
+//! wider normal, in which such rows have a quarter of their say. All are weighed by the mixture
 //!
 //! $$ q(t) = \sum_k a_k \, N(t; \mu_k, V_k), \qquad a = (3/4, 1/4) $$
 //!
 //! # Source
 //! Mixtures with a wide part: Hesterberg 1995, Technometrics 37:185.
 
-use super::super::mode::Mode;
-use super::super::pools::Pools;
+use super::variational::Variational;
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::resolvent::Scaled;
-use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
-use crate::likelihood::local::{Belief, Jet};
 use crate::linalg::{Cholesky, Mat, dot, gemm};
 use crate::special::scalar::log_sum_exp;
 
-/// Fixed-point steps at most; a few do, and what is left is made up for by the weights.
-const STEPS: usize = 30;
-/// Steps end when no mean moves by more than this part of its sd.
-const SETTLED: f64 = 1e-4;
 /// Added to the diagonal of `V`, relative to it, until it can be factorised.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
 /// The share of the wider normal.
 const WIDE: f64 = 0.25;
 /// What part of what rows say that are open to one side is taken into it.
 const HEARD: f64 = 0.25;
-/// Latent values behind which a link leaves next to nothing, or next to all.
-const FAR_OUT: f64 = 40.0;
 
 /// The variational normal of the rows' latent values, linearised at the mode, and a wider one where
 /// rows are open to one side; rows that are known exactly have their value.
@@ -55,85 +46,21 @@ struct Normal {
 
 impl Proposal {
     /// # Arguments
+    /// * `all` - what is believed of all rows
     /// * `s` - `S = J K J'`, of all rows
-    /// * `met` - the rows that are met: the normal is theirs, given all rows
-    pub fn new(
-        mode: &Mode,
-        pools: &Pools,
-        rows: &Rows<'_>,
-        prior_mean: &[f64],
-        s: &Mat<f64>,
-        met: &[usize],
-    ) -> Result<Self, LinalgError> {
-        let linear = mode.slopes.gather(pools, &mode.values);
-        let own = mode.slopes.gather(pools, prior_mean);
-        let at_mode: Vec<(f64, f64)> = mode.means.iter().map(|z| z.value).zip(linear).collect();
-        let centre: Vec<f64> = at_mode
-            .iter()
-            .zip(&own)
-            .map(|((z, l), m)| z - l + m)
-            .collect();
-        let term = |(row, (jet, (z, _))): (usize, (&Jet, &(f64, f64)))| {
-            let precision = (-jet.second).max(0.0);
-            let site = || Site {
-                precision,
-                shift: jet.first + precision * z,
-            };
-            let known = mode.pinned.term(row);
-            known.unwrap_or_else(|| Term::Chosen(site()))
-        };
-        let rows_at_mode = mode.jets.iter().zip(&at_mode);
-        let mut terms: Vec<Term> = rows_at_mode.enumerate().map(term).collect();
-        let is_open = |row: &usize| mode.pinned.target(*row).is_none();
+    /// * `met` - the rows that are met: the normals are theirs, given all rows
+    pub fn new(all: &Variational<'_>, s: &Mat<f64>, met: &[usize]) -> Result<Self, LinalgError> {
+        let is_open = |row: &usize| all.known(*row).is_none();
         let open: Vec<usize> = met.iter().copied().filter(is_open).collect();
-        let mut sweep = Sweep::new(s.as_ref(), &centre, &terms, 0.0)?;
-        for _ in 0..STEPS {
-            let beliefs = sweep.mean.iter().zip(&sweep.variance);
-            let next: Vec<Term> = beliefs
-                .enumerate()
-                .map(|(row, (&mean, &variance))| {
-                    if let Some(known) = mode.pinned.term(row) {
-                        return known;
-                    }
-                    let (likelihood, own, at) = rows.at(row);
-                    let seen = likelihood.expected(own, at, Belief { mean, variance });
-                    let precision = (-seen.second).max(0.0);
-                    Term::Chosen(Site {
-                        precision,
-                        shift: seen.first + precision * mean,
-                    })
-                })
-                .collect();
-            let Ok(better) = Sweep::new(s.as_ref(), &centre, &next, 0.0) else {
-                break;
-            };
-            if !better
-                .mean
-                .iter()
-                .chain(&better.variance)
-                .all(|x| x.is_finite())
-            {
-                break;
-            }
-            let moves = better.mean.iter().zip(&sweep.mean).zip(&better.variance);
-            let moves = moves.enumerate().filter(|(row, _)| is_open(row));
-            let most = moves.fold(0.0, |most: f64, (_, ((new, old), v))| {
-                most.max((new - old).abs() / v.max(f64::MIN_POSITIVE).sqrt())
-            });
-            (sweep, terms) = (better, next);
-            if most < SETTLED {
-                break;
-            }
-        }
-        let wide = widened(rows, mode, &terms)
-            .and_then(|terms| Some((Sweep::new(s.as_ref(), &centre, &terms, 0.0).ok()?, terms)))
+        let wide = widened(all)
+            .and_then(|terms| Some((all.given(&terms).ok()?, terms)))
             .and_then(|(sweep, terms)| Normal::new(WIDE, s, (&sweep, &terms), &open).ok());
         let rest = 1.0 - wide.as_ref().map_or(0.0, |wide| wide.share);
-        let own = Normal::new(rest, s, (&sweep, &terms), &open)?;
+        let own = Normal::new(rest, s, (&all.sweep, &all.terms), &open)?;
         Ok(Self {
-            known: met.iter().map(|&row| mode.pinned.target(row)).collect(),
+            known: met.iter().map(|&row| all.known(row)).collect(),
             normals: [own].into_iter().chain(wide).collect(),
-            at_mode: met.iter().map(|&row| at_mode[row]).collect(),
+            at_mode: met.iter().map(|&row| all.at_mode[row]).collect(),
         })
     }
 
@@ -212,15 +139,10 @@ impl Normal {
 }
 
 /// The terms of which those of rows that are open to one side say less; none where no row is.
-fn widened(rows: &Rows<'_>, mode: &Mode, terms: &[Term]) -> Option<Vec<Term>> {
-    let is_open = |row: usize| {
-        let (likelihood, own, at) = rows.at(row);
-        let far = [-FAR_OUT, FAR_OUT].map(|z| likelihood.log_density(own, at, z).value);
-        far.into_iter().any(|far| far >= mode.jets[row].value)
-    };
+fn widened(all: &Variational<'_>) -> Option<Vec<Term>> {
     let mut any = false;
     let one = |(row, term): (usize, &Term)| match term {
-        Term::Chosen(site) if is_open(row) => {
+        Term::Chosen(site) if all.is_one_sided(row) => {
             any = true;
             Term::Chosen(Site {
                 precision: HEARD * site.precision,
@@ -229,7 +151,7 @@ fn widened(rows: &Rows<'_>, mode: &Mode, terms: &[Term]) -> Option<Vec<Term>> {
         }
         other => *other,
     };
-    let terms = terms.iter().enumerate().map(one).collect();
+    let terms = all.terms.iter().enumerate().map(one).collect();
     any.then_some(terms)
 }
 
