@@ -30,6 +30,8 @@ use crate::special::scalar::normal_cdf;
 /// The argument of an exponential is clipped here, so that means, exposures and their products stay
 /// finite.
 pub(crate) const CLIP: f64 = 600.0;
+/// Latent values behind which a link leaves next to nothing, or next to all.
+pub(crate) const FAR_OUT: f64 = 40.0;
 /// Latent values of the square link nearer to 0 than this are moved to it: its logarithm stays
 /// finite.
 const NEAREST: f64 = 1e-90;

@@ -124,8 +124,20 @@ impl Posterior {
         Ok(out)
     }
 
+    /// Means of linear functionals given each draw, shape `[m, draws]`.
+    pub(super) fn lifted_means(
+        &self,
+        component: &Component,
+        lift: &Ready<'_>,
+        at: &Functionals,
+    ) -> Mat<f64> {
+        let prior = self.problem.mean().means(at);
+        let cross = self.problem.drawn().parted_cross(&component.theta, at);
+        lift.given(&prior, cross).0
+    }
+
     /// Values given each draw, and the covariance of what a draw leaves open.
-    pub(super) fn lifted_values(
+    fn lifted_values(
         &self,
         component: &Component,
         lift: &Ready<'_>,

@@ -18,7 +18,7 @@ use crate::inference::Conditioned;
 use crate::inference::pooled::Lift;
 use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
-use crate::link::Link;
+use crate::link::{FAR_OUT, Link};
 use crate::problem::mean_settings::is_mean;
 
 /// A normal belief does not hold a row where its mean after the link is off by more than this part
@@ -36,8 +36,6 @@ const TOLD: f64 = 0.5;
 /// Rows above which nothing is tried: there are no draws of so many, and to compare all of them
 /// takes longer.
 const MOST_ROWS: usize = 1000;
-/// Latent values behind which a link leaves next to nothing, or next to all.
-const FAR_OUT: f64 = 40.0;
 /// Half the width of what is integrated over, in standard deviations of a cavity.
 const REACH: f64 = 8.0;
 /// Places of the trapezoidal rule are a tenth of a standard deviation apart, where the rule is

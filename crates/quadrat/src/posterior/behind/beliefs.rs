@@ -144,13 +144,18 @@ impl<'a> Beliefs<'a> {
             let g = posterior.varying_at(second, &at)?;
             Ok::<_, FitError>((g, second.spec.link))
         });
+        let is_count = |(_, told): &(usize, Reported)| matches!(told, Reported::Count { .. });
+        let drawn = match told.iter().any(is_count) {
+            true => DrawnMeans::of(posterior, &places, (&at, link))?,
+            false => None,
+        };
         Ok(Self {
             likelihood,
             rows: told,
             link,
             is_simple,
             latent,
-            drawn: DrawnMeans::of(posterior, &places, (&at, link))?,
+            drawn,
             are_draws_better: false,
             own: own.collect(),
             spread: spread.transpose()?,

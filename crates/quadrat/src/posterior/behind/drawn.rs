@@ -1,5 +1,7 @@
 //! Counts under draws of the functions.
 
+use rayon::prelude::*;
+
 use super::cells::CountLaw;
 use crate::error::FitError;
 use crate::link::Link;
@@ -36,28 +38,33 @@ impl DrawnMeans {
             return Ok(None);
         }
         let of_node = |component: &Component| {
-            let Some(lift) = posterior.lift_of(component)? else {
+            let Some(lift) = component.conditioned.lift.as_deref() else {
                 return Ok(None);
             };
-            let met = |&row: &usize| lift.averages(row).map(Iterator::collect::<Vec<f64>>);
-            let mut averages: Vec<Option<Vec<f64>>> = rows.iter().map(met).collect();
-            let others = (0..rows.len()).filter(|i| averages[*i].is_none());
-            let others: Vec<usize> = others.collect();
-            if !others.is_empty() {
-                let values = posterior
-                    .lifted_values(component, &lift, &at.rows(&others))
-                    .0;
+            let mut averages: Vec<Vec<f64>> = Vec::with_capacity(rows.len());
+            let mut others = Vec::new();
+            for (i, &row) in rows.iter().enumerate() {
+                let met = lift.averages(row);
+                if met.is_none() {
+                    others.push(i);
+                }
+                averages.push(met.map_or_else(Vec::new, Iterator::collect));
+            }
+            if !others.is_empty()
+                && let Some(ready) = posterior.lift_of(component)?
+            {
+                let means = posterior.lifted_means(component, &ready, &at.rows(&others));
                 let value = |f: &f64| link.map_or(*f, |link| link.value(*f));
-                for (i, &row) in others.iter().enumerate() {
-                    averages[row] = Some(values.row(i).iter().map(value).collect());
+                for (k, &i) in others.iter().enumerate() {
+                    averages[i] = means.row(k).iter().map(value).collect();
                 }
             }
             Ok(Some(Self {
                 weights: lift.weights().to_vec(),
-                averages: averages.into_iter().flatten().collect(),
+                averages,
             }))
         };
-        posterior.components.iter().map(of_node).collect()
+        posterior.components.par_iter().map(of_node).collect()
     }
 
     /// The laws of the count of a row at an exposure, which share a weight.

@@ -9,12 +9,12 @@
 //!
 //! $$ f = g + G (\eta - J g), \qquad z(f) = t $$
 //!
-//! `N(mu, V)` is the variational normal of the rows' linearised values (`variational.rs`,
-//! `proposal.rs`). The weight of a draw is its posterior density over that by which it was
-//! proposed:
+//! `N(mu, V)` is the variational normal of the rows' linearised values (`variational.rs`), and `q`
+//! the density of all targets (`proposal.rs`). The weight of a draw is its posterior density over
+//! that by which it was proposed:
 //!
 //! $$ \log w = \log N(\eta; J m, S) - \log|\det J(f) G| + \sum_r \log p(y_r \mid t_r)
-//!    - \log N(t; \mu, V) $$
+//!    - \log q(t) $$
 //!
 //! Rows that are known exactly have their value for `t`, and no factors in the last two terms.
 //! Where rows are open to one side a part of the targets comes from a wider normal.
@@ -144,16 +144,16 @@ impl Lift {
         if met.is_empty() {
             return None;
         }
-        let proposal = Proposal::new(&believed, &all, &met).ok()?;
+        let pairs = draws.count.div_ceil(2);
+        let proposal = Proposal::new(&believed, &all, &met, pairs).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
         let vague = Mat::from_fn(met.len(), vague.ncols(), |i, j| vague[(met[i], j)]);
         let seen = Seen::new(of_met, &vague).ok()?;
         let root = Cholesky::factor_owned(k).ok()?;
         let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
-        let pairs = draws.count.div_ceil(2);
         let parts = [pools.nodes(), vague.ncols(), proposal.open()];
-        let of_each = proposal.pairs(pairs);
+        let of_each = proposal.pairs();
         let [normals, betas, told] = normals(parts, &of_each, seed);
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
@@ -401,8 +401,8 @@ impl Task<'_> {
 /// `[count, 2 pairs]`.
 ///
 /// Where pairs are many their second moments are made those of the distribution, so that the sds of
-/// what is nearly linear in them have no error of sampling: by themselves of the pairs of each
-/// normal, whose numbers are `of_each`.
+/// what is nearly linear in them have no error of sampling. The pairs of each normal, so many as
+/// `of_each` says, are matched by themselves.
 fn normals(counts: [usize; 3], of_each: &[usize], seed: u64) -> [Mat<f64>; 3] {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let [nodes, constants, rows] = counts;

@@ -39,6 +39,8 @@ pub(super) struct Proposal {
 
 /// `N(mu, V)` with its share of the targets, `R R' = V`.
 struct Normal {
+    /// How many pairs of draws come from it, and which share of all these are.
+    pairs: usize,
     share: f64,
     mean: Vec<f64>,
     root: Option<Cholesky>,
@@ -49,14 +51,25 @@ impl Proposal {
     /// * `all` - what is believed of all rows
     /// * `s` - `S = J K J'`, of all rows
     /// * `met` - the rows that are met: the normals are theirs, given all rows
-    pub fn new(all: &Variational<'_>, s: &Mat<f64>, met: &[usize]) -> Result<Self, LinalgError> {
+    /// * `pairs` - how many pairs of draws there are
+    pub fn new(
+        all: &Variational<'_>,
+        s: &Mat<f64>,
+        met: &[usize],
+        pairs: usize,
+    ) -> Result<Self, LinalgError> {
         let is_open = |row: &usize| all.known(*row).is_none();
         let open: Vec<usize> = met.iter().copied().filter(is_open).collect();
+        let of_wide = (WIDE * pairs as f64).round() as usize;
         let wide = widened(all)
+            .filter(|_| of_wide > 0)
             .and_then(|terms| Some((all.given(&terms).ok()?, terms)))
-            .and_then(|(sweep, terms)| Normal::new(WIDE, s, (&sweep, &terms), &open).ok());
-        let rest = 1.0 - wide.as_ref().map_or(0.0, |wide| wide.share);
-        let own = Normal::new(rest, s, (&all.sweep, &all.terms), &open)?;
+            .filter(|(sweep, _)| sweep.mean.iter().all(|mean| mean.is_finite()))
+            .and_then(|(sweep, terms)| {
+                Normal::new([of_wide, pairs], s, (&sweep, &terms), &open).ok()
+            });
+        let rest = pairs - wide.as_ref().map_or(0, |wide| wide.pairs);
+        let own = Normal::new([rest, pairs], s, (&all.sweep, &all.terms), &open)?;
         Ok(Self {
             known: met.iter().map(|&row| all.known(row)).collect(),
             normals: [own].into_iter().chain(wide).collect(),
@@ -69,31 +82,24 @@ impl Proposal {
         self.normals[0].mean.len()
     }
 
-    /// How many of some pairs of draws each normal has.
-    pub fn pairs(&self, pairs: usize) -> Vec<usize> {
-        let mut left = pairs;
-        let others = self.normals[1..].iter().map(|normal| {
-            let own = (normal.share * pairs as f64).round() as usize;
-            left -= own;
-            own
-        });
-        let others: Vec<usize> = others.collect();
-        [left].into_iter().chain(others).collect()
+    /// How many pairs of draws each normal has.
+    pub fn pairs(&self) -> Vec<usize> {
+        self.normals.iter().map(|normal| normal.pairs).collect()
     }
 
     /// `t = mu + R x`, `R R' = V`, of the rows that are open, from one of the normals; what is
     /// known of the others.
-    pub fn draw(&self, which: usize, normals: &[f64]) -> Vec<f64> {
+    pub fn draw(&self, which: usize, standard: &[f64]) -> Vec<f64> {
         let Normal { mean, root, .. } = &self.normals[which];
-        let away = root.as_ref().map(|root| root.multiply(normals));
+        let away = root.as_ref().map(|root| root.multiply(standard));
         let away = away.unwrap_or_default();
         let mut open = away.iter().zip(mean).map(|(x, m)| m + x);
         let one = |known: &Option<f64>| known.or_else(|| open.next()).unwrap_or(f64::NAN);
         self.known.iter().map(one).collect()
     }
 
-    /// `log q(t)` of the draw of these normals, without the constant of its dimension.
-    pub fn log_density(&self, which: usize, normals: &[f64], target: &[f64]) -> f64 {
+    /// `log q(t)` of the draw of these standard normals, without the constant of its dimension.
+    pub fn log_density(&self, which: usize, standard: &[f64], target: &[f64]) -> f64 {
         let known = self.known.iter().zip(target);
         let open = || known.clone().filter(|(known, _)| known.is_none());
         let of = |(k, normal): (usize, &Normal)| match (k == which, &normal.root) {
@@ -101,7 +107,7 @@ impl Proposal {
                 let away = open().zip(&normal.mean).map(|((_, t), m)| t - m);
                 normal.log_density(&root.half_solve(&away.collect::<Vec<f64>>()))
             }
-            _ => normal.log_density(normals),
+            _ => normal.log_density(standard),
         };
         let each: Vec<f64> = self.normals.iter().enumerate().map(of).collect();
         log_sum_exp(&each)
@@ -117,7 +123,7 @@ impl Proposal {
 impl Normal {
     /// Of the rows that are open, from the sites of all.
     fn new(
-        share: f64,
+        [pairs, all]: [usize; 2],
         s: &Mat<f64>,
         (sweep, terms): (&Sweep<Scaled>, &[Term]),
         open: &[usize],
@@ -125,7 +131,8 @@ impl Normal {
         let v = covariance(s, sweep, terms);
         let root = (!open.is_empty()).then(|| factor(&v, open)).transpose()?;
         Ok(Self {
-            share,
+            pairs,
+            share: pairs as f64 / all as f64,
             mean: open.iter().map(|&row| sweep.mean[row]).collect(),
             root,
         })

@@ -10,13 +10,14 @@ use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
 use crate::likelihood::local::{Belief, Jet};
 use crate::linalg::Mat;
+use crate::link::FAR_OUT;
 
 /// Fixed-point steps at most; a few do, and what is left is made up for by the weights.
 const STEPS: usize = 30;
 /// Steps end when no mean moves by more than this part of its sd.
 const SETTLED: f64 = 1e-4;
-/// Latent values behind which a link leaves next to nothing, or next to all.
-const FAR_OUT: f64 = 40.0;
+/// A log density is level where a slope like this one changes it by no more over [`FAR_OUT`].
+const LEVEL: f64 = 1e-3;
 
 /// What is believed of all rows together, and what each of them said.
 pub(super) struct Variational<'a> {
@@ -127,17 +128,22 @@ impl<'a> Variational<'a> {
         })
     }
 
-    /// Whether a row leaves its value open to one side: far there its density is no less than at
-    /// the mode.
+    /// Whether a row leaves its value open to one side: far there its density is level, and no less
+    /// than at the mode.
     pub fn is_one_sided(&self, row: usize) -> bool {
         let (likelihood, own, at) = self.rows.at(row);
-        let far = [-FAR_OUT, FAR_OUT].map(|z| likelihood.log_density(own, at, z).value);
+        if self.known(row).is_some() || likelihood.gaussian(own, at).is_some() {
+            return false;
+        }
         let near = self.mode.jets[row].value;
-        self.known(row).is_none() && far.into_iter().any(|far| far >= near)
+        [-FAR_OUT, FAR_OUT].into_iter().any(|z| {
+            let far = likelihood.log_density(own, at, z);
+            far.value >= near && far.first.abs() * FAR_OUT < LEVEL
+        })
     }
 
     /// How much each row says: at the mode, and of a row that is open to one side also where it is
-    /// believed to be: its mode may say nothing while much of the prior lies beyond its end.
+    /// believed to be: at the mode it may say nothing while much of the prior lies beyond its end.
     pub fn precisions(&self) -> Vec<f64> {
         let one = |(row, at_mode): (usize, f64)| match self.terms[row] {
             Term::Chosen(site) if self.is_one_sided(row) => at_mode.max(site.precision),
