@@ -138,12 +138,12 @@ impl Lift {
         let s = mode.slopes.rows(pools, columns.as_ref());
         // A = J B.
         let vague = mode.slopes.rows(pools, prior.constants.as_ref());
-        let all = &s + gemm(vague.as_ref(), vague.transpose());
-        let believed = Variational::new(mode, pools, rows, prior_mean, &all).ok()?;
-        let met = choose(&s, &vague, &believed.precisions());
+        let met = choose(&s, &vague, &mode.precisions());
         if met.is_empty() {
             return None;
         }
+        let all = &s + gemm(vague.as_ref(), vague.transpose());
+        let believed = Variational::new(mode, pools, rows, prior_mean, &all).ok()?;
         let pairs = draws.count.div_ceil(2);
         let proposal = Proposal::new(&believed, &all, &met, pairs).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
@@ -153,8 +153,7 @@ impl Lift {
         let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
         let parts = [pools.nodes(), vague.ncols(), proposal.open()];
-        let of_each = proposal.pairs();
-        let [normals, betas, told] = normals(parts, &of_each, seed);
+        let [normals, betas, told] = normals(parts, &proposal.pairs(), seed);
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
         let slopes = mode.slopes.only(pools, &met);
@@ -188,8 +187,8 @@ impl Lift {
         let found: Vec<Option<Found>> = (0..told.ncols())
             .into_par_iter()
             .map(|draw| {
-                let which = usize::from(draw >= 2 * of_each[0]);
-                task.meet(moved.col_as_slice(draw), (which, told.col_as_slice(draw)))
+                let told = (proposal.which(draw), told.col_as_slice(draw));
+                task.meet(moved.col_as_slice(draw), told)
             })
             .collect();
         let weighed = Weighed::new(&found, met.len())?;

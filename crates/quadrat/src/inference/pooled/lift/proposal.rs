@@ -37,11 +37,10 @@ pub(super) struct Proposal {
     at_mode: Vec<(f64, f64)>,
 }
 
-/// `N(mu, V)` with its share of the targets, `R R' = V`.
+/// `N(mu, V)`, `R R' = V`.
 struct Normal {
-    /// How many pairs of draws come from it, and which share of all these are.
+    /// How many pairs of draws come from it.
     pairs: usize,
-    share: f64,
     mean: Vec<f64>,
     root: Option<Cholesky>,
 }
@@ -65,11 +64,9 @@ impl Proposal {
             .filter(|_| of_wide > 0)
             .and_then(|terms| Some((all.given(&terms).ok()?, terms)))
             .filter(|(sweep, _)| sweep.mean.iter().all(|mean| mean.is_finite()))
-            .and_then(|(sweep, terms)| {
-                Normal::new([of_wide, pairs], s, (&sweep, &terms), &open).ok()
-            });
+            .and_then(|(sweep, terms)| Normal::new(of_wide, s, (&sweep, &terms), &open).ok());
         let rest = pairs - wide.as_ref().map_or(0, |wide| wide.pairs);
-        let own = Normal::new([rest, pairs], s, (&all.sweep, &all.terms), &open)?;
+        let own = Normal::new(rest, s, (&all.sweep, &all.terms), &open)?;
         Ok(Self {
             known: met.iter().map(|&row| all.known(row)).collect(),
             normals: [own].into_iter().chain(wide).collect(),
@@ -87,6 +84,11 @@ impl Proposal {
         self.normals.iter().map(|normal| normal.pairs).collect()
     }
 
+    /// From which of the normals a draw comes: the wider one has the last.
+    pub fn which(&self, draw: usize) -> usize {
+        usize::from(draw >= 2 * self.normals[0].pairs)
+    }
+
     /// `t = mu + R x`, `R R' = V`, of the rows that are open, from one of the normals; what is
     /// known of the others.
     pub fn draw(&self, which: usize, standard: &[f64]) -> Vec<f64> {
@@ -102,12 +104,16 @@ impl Proposal {
     pub fn log_density(&self, which: usize, standard: &[f64], target: &[f64]) -> f64 {
         let known = self.known.iter().zip(target);
         let open = || known.clone().filter(|(known, _)| known.is_none());
-        let of = |(k, normal): (usize, &Normal)| match (k == which, &normal.root) {
-            (false, Some(root)) => {
-                let away = open().zip(&normal.mean).map(|((_, t), m)| t - m);
-                normal.log_density(&root.half_solve(&away.collect::<Vec<f64>>()))
-            }
-            _ => normal.log_density(standard),
+        let pairs: usize = self.normals.iter().map(|normal| normal.pairs).sum();
+        let of = |(k, normal): (usize, &Normal)| {
+            let own = match (k == which, &normal.root) {
+                (false, Some(root)) => {
+                    let away = open().zip(&normal.mean).map(|((_, t), m)| t - m);
+                    normal.log_density(&root.half_solve(&away.collect::<Vec<f64>>()))
+                }
+                _ => normal.log_density(standard),
+            };
+            (normal.pairs as f64 / pairs as f64).ln() + own
         };
         let each: Vec<f64> = self.normals.iter().enumerate().map(of).collect();
         log_sum_exp(&each)
@@ -123,7 +129,7 @@ impl Proposal {
 impl Normal {
     /// Of the rows that are open, from the sites of all.
     fn new(
-        [pairs, all]: [usize; 2],
+        pairs: usize,
         s: &Mat<f64>,
         (sweep, terms): (&Sweep<Scaled>, &[Term]),
         open: &[usize],
@@ -132,16 +138,15 @@ impl Normal {
         let root = (!open.is_empty()).then(|| factor(&v, open)).transpose()?;
         Ok(Self {
             pairs,
-            share: pairs as f64 / all as f64,
             mean: open.iter().map(|&row| sweep.mean[row]).collect(),
             root,
         })
     }
 
-    /// `log(a N(t; mu, V))` where `R^-1 (t - mu)` is `x`.
+    /// `log N(t; mu, V)` where `R^-1 (t - mu)` is `x`.
     fn log_density(&self, x: &[f64]) -> f64 {
         let log_det = self.root.as_ref().map_or(0.0, Cholesky::log_det);
-        self.share.ln() - 0.5 * (dot(x, x) + log_det)
+        -0.5 * (dot(x, x) + log_det)
     }
 }
 

@@ -141,15 +141,4 @@ impl<'a> Variational<'a> {
             far.value >= near && far.first.abs() * FAR_OUT < LEVEL
         })
     }
-
-    /// How much each row says: at the mode, and of a row that is open to one side also where it is
-    /// believed to be: at the mode it may say nothing while much of the prior lies beyond its end.
-    pub fn precisions(&self) -> Vec<f64> {
-        let one = |(row, at_mode): (usize, f64)| match self.terms[row] {
-            Term::Chosen(site) if self.is_one_sided(row) => at_mode.max(site.precision),
-            _ => at_mode,
-        };
-        let at_mode = self.mode.precisions().into_iter();
-        at_mode.enumerate().map(one).collect()
-    }
 }
