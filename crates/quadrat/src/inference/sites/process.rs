@@ -7,7 +7,7 @@ use crate::linalg::MatRef;
 pub(super) const VAGUE: f64 = 1e-8;
 
 /// A latent function at its coordinates.
-pub(super) struct Process<'a> {
+pub(in crate::inference) struct Process<'a> {
     pub k: MatRef<'a, f64>,
     pub prior_mean: &'a [f64],
     /// `K` in two parts, where some constant is unknown.

@@ -32,7 +32,7 @@ const SMALLEST_STEP: f64 = 0.02;
 const QUICK: usize = 30;
 const LONG: f64 = 0.5;
 
-pub(super) struct Search<'a> {
+pub(in crate::inference) struct Search<'a> {
     pub processes: &'a [Process<'a>],
     pub rows: &'a Rows<'a>,
     pub options: &'a SiteOptions,
@@ -40,7 +40,7 @@ pub(super) struct Search<'a> {
 }
 
 /// Of one latent function: the terms, and the sweep that was made with them.
-pub(super) struct Half {
+pub(in crate::inference) struct Half {
     pub terms: Vec<Term>,
     pub sweep: Sweep,
     /// By how much the precisions of the variational approximation exceed those that rows ask for;
@@ -59,7 +59,7 @@ struct State {
 }
 
 /// Where a search ended.
-pub(super) struct Ran {
+pub(in crate::inference) struct Ran {
     pub halves: Vec<Half>,
     pub found: Sites,
     /// What the rows contribute to the evidence.

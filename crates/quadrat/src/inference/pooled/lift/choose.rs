@@ -26,7 +26,7 @@ const VAGUE: f64 = 1e-30;
 /// * `s` - prior covariance of the rows' linearised values, without the constants
 /// * `constants` - `A`: what the rows see of every constant, in prior sds, shape `[rows,
 ///   constants]`
-/// * `precisions` - of the rows' likelihoods at the mode, infinite where they are known exactly
+/// * `precisions` - what the rows say, infinite where they are known exactly
 pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> Vec<usize> {
     let n = s.nrows();
     let mut open: Vec<f64> = (0..n).map(|i| s[(i, i)]).collect();

@@ -138,12 +138,12 @@ impl Lift {
         let s = mode.slopes.rows(pools, columns.as_ref());
         // A = J B.
         let vague = mode.slopes.rows(pools, prior.constants.as_ref());
-        let met = choose(&s, &vague, &mode.precisions());
+        let all = &s + gemm(vague.as_ref(), vague.transpose());
+        let believed = Variational::new(mode, pools, rows, prior_mean, &all).ok()?;
+        let met = choose(&s, &vague, &believed.precisions());
         if met.is_empty() {
             return None;
         }
-        let all = &s + gemm(vague.as_ref(), vague.transpose());
-        let believed = Variational::new(mode, pools, rows, prior_mean, &all).ok()?;
         let pairs = draws.count.div_ceil(2);
         let proposal = Proposal::new(&believed, &all, &met, pairs).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);

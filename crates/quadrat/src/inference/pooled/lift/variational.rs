@@ -3,19 +3,22 @@
 use super::super::mode::Mode;
 use super::super::pools::Pools;
 use crate::error::LinalgError;
-use crate::inference::sites::Site;
+use crate::inference::sites::process::Process;
 use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::rows::Rows;
+use crate::inference::sites::search::Search;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
-use crate::likelihood::local::{Belief, Jet};
+use crate::inference::sites::{Method, Site, SiteOptions};
+use crate::likelihood::local::Jet;
 use crate::linalg::Mat;
 use crate::link::FAR_OUT;
 
-/// Fixed-point steps at most; a few do, and what is left is made up for by the weights.
-const STEPS: usize = 30;
-/// Steps end when no mean moves by more than this part of its sd.
-const SETTLED: f64 = 1e-4;
+/// Sweeps at most: some ten do, three times as many where rows are flat with an edge. What is left
+/// is made up for by the weights.
+const SWEEPS: usize = 100;
+/// They end when no row moves by more than this part of its sd.
+const SETTLED: f64 = 1e-3;
 /// A log density is level where a slope like this one changes it by no more over [`FAR_OUT`].
 const LEVEL: f64 = 1e-3;
 
@@ -34,7 +37,9 @@ pub(super) struct Variational<'a> {
 }
 
 impl<'a> Variational<'a> {
-    /// Starts at the mode, and takes expected slopes and curvatures in place of those there.
+    /// Searches for the sites of the highest bound, from those at the mode. Where rows are flat with
+    /// an edge, as a count of fewer than five is, the slopes and curvatures that are expected under
+    /// one belief make the next one far too wide or narrow: plain steps would go back and forth.
     pub fn new(
         mode: &'a Mode,
         pools: &Pools,
@@ -61,8 +66,9 @@ impl<'a> Variational<'a> {
         };
         let rows_at_mode = mode.jets.iter().zip(&at_mode);
         let terms: Vec<Term> = rows_at_mode.enumerate().map(term).collect();
+        let terms = searched(rows, s, &centre, terms);
         let sweep = Sweep::new(s.as_ref(), &centre, &terms, 0.0)?;
-        let mut own = Self {
+        Ok(Self {
             mode,
             rows,
             s,
@@ -70,23 +76,7 @@ impl<'a> Variational<'a> {
             at_mode,
             sweep,
             terms,
-        };
-        for _ in 0..STEPS {
-            let terms = own.expected();
-            let Ok(sweep) = own.given(&terms) else {
-                break;
-            };
-            let mut numbers = sweep.mean.iter().chain(&sweep.variance);
-            if !numbers.all(|x| x.is_finite()) {
-                break;
-            }
-            let most = own.most_moved(&sweep);
-            (own.sweep, own.terms) = (sweep, terms);
-            if most < SETTLED {
-                break;
-            }
-        }
-        Ok(own)
+        })
     }
 
     /// The value of a row that is known exactly.
@@ -99,33 +89,15 @@ impl<'a> Variational<'a> {
         Sweep::new(self.s.as_ref(), &self.centre, terms, 0.0)
     }
 
-    /// What each row says of what is believed.
-    fn expected(&self) -> Vec<Term> {
-        let beliefs = self.sweep.mean.iter().zip(&self.sweep.variance);
-        let one = |(row, (&mean, &variance)): (usize, (&f64, &f64))| {
-            if let Some(known) = self.mode.pinned.term(row) {
-                return known;
-            }
-            let (likelihood, own, at) = self.rows.at(row);
-            let seen = likelihood.expected(own, at, Belief { mean, variance });
-            let precision = (-seen.second).max(0.0);
-            Term::Chosen(Site {
-                precision,
-                shift: seen.first + precision * mean,
-            })
-        };
-        beliefs.enumerate().map(one).collect()
-    }
-
-    /// By how many sds a step moves a mean at most.
-    fn most_moved(&self, next: &Sweep<Scaled>) -> f64 {
-        let moves = next.mean.iter().zip(&self.sweep.mean).zip(&next.variance);
-        let open = moves
-            .enumerate()
-            .filter(|(row, _)| self.known(*row).is_none());
-        open.fold(0.0, |most: f64, (_, ((new, old), v))| {
-            most.max((new - old).abs() / v.max(f64::MIN_POSITIVE).sqrt())
+    /// What each row says, as a precision: at the mode or of all that is believed, whichever is
+    /// more. A row without an upper end may say nothing at the mode.
+    pub fn precisions(&self) -> Vec<f64> {
+        let both = self.mode.precisions().into_iter().zip(&self.terms);
+        both.map(|(at_mode, term)| match term {
+            Term::Chosen(site) => at_mode.max(site.precision),
+            Term::Gaussian { .. } => at_mode,
         })
+        .collect()
     }
 
     /// Whether a row leaves its value open to one side: far there its density is level, and no less
@@ -140,5 +112,30 @@ impl<'a> Variational<'a> {
             let far = likelihood.log_density(own, at, z);
             far.value >= near && far.first.abs() * FAR_OUT < LEVEL
         })
+    }
+}
+
+/// The sites of the highest bound, from these; these where no covariance can be factorised.
+fn searched(rows: &Rows<'_>, s: &Mat<f64>, centre: &[f64], terms: Vec<Term>) -> Vec<Term> {
+    let process = Process {
+        k: s.as_ref(),
+        prior_mean: centre,
+        parts: None,
+        root: None,
+    };
+    let options = SiteOptions {
+        tolerance: SETTLED,
+        sweeps: SWEEPS,
+        ..SiteOptions::new(Method::Variational)
+    };
+    let search = Search {
+        processes: &[process],
+        rows,
+        options: &options,
+        jitter: 0.0,
+    };
+    match search.run(vec![terms.clone()]) {
+        Ok(mut ran) => ran.halves.swap_remove(0).terms,
+        Err(_) => terms,
     }
 }
