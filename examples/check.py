@@ -9,8 +9,8 @@ In `expected.json` a number is written [value, tolerance]; every key is optional
   "rows"     of a prediction: the row `at` some columns has these values
   "density"  the `table` and the `arguments` of a density, words of its `warnings`, and what its JSON `has` (items of
              lists by their numbers); the fit.json of its study must have the same; "coverage" of its predictions
-  "ungroup"  in place of a study: the `table` and the `arguments` of `quadrat ungroup`, how many `rows` it writes, what
-             its JSON `has`, and its `coverage`, as below
+  "ungroup"  the `table` and the `arguments` of `quadrat ungroup`, how many `rows` it writes, what its JSON `has`, and
+             its `coverage`, as below; the study must tell the same
   "next"     what is to be measured next: the `arguments` behind the study, and what the JSON `has`
   "coverage" how many rows of a table of truths lie inside the interval of the prediction that `on` (columns of the
              truth: columns of the prediction, `lower..upper` for the middle of a cell) selects, at least and at most
@@ -164,6 +164,18 @@ def ungroup(program, folder, expected, out):
     told, words = got["warnings"], expected.get("warnings", [])
     if len(told) != len(words) or not all(part in warning for part, warning in zip(words, told)):
         yield f"the warnings are {told}, expected {words}"
+    # The study says the same.
+    again = out / "study"
+    studied = subprocess.run([program, "run", folder / "study.toml", "-o", again, "--quiet"], capture_output=True, text=True, check=False)
+    if studied.returncode:
+        yield f"the study: exit status {studied.returncode}: {studied.stderr}"
+        return
+    fit = json.loads((again / "fit.json").read_text(encoding="utf-8"))
+    yield from differences({"format": 1, "converged": True, "kind": "ungroup", **expected["has"]}, fit, "fit.json")
+    if (again / "steps.csv").read_bytes() != (out / "steps.csv").read_bytes():
+        yield "the study tells other steps than the command"
+    if (again / "report.html").stat().st_size < 10_000:
+        yield "no report, or an empty one"
     rows = table(out / "steps.csv")
     if len(rows) != expected["rows"]:
         yield f"{len(rows)} rows, expected {expected['rows']}"

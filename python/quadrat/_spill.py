@@ -15,10 +15,13 @@ import numpy as np
 from . import _frames
 from ._errors import DataError
 
+# Keys of studies that name a table or a map.
+FILES = ("file", "exposure_table")
+
 
 @contextlib.contextmanager
 def spilled(study):
-    """The study with a file in place of every frame under a key `file`."""
+    """The study with a file in place of every frame under a key that names one."""
     with tempfile.TemporaryDirectory(prefix="quadrat-") as folder:
         try:
             yield _replaced(study, folder, "", {})
@@ -30,9 +33,10 @@ def _replaced(value, folder, where, seen):
     if isinstance(value, Mapping):
         made = {}
         for key, own in value.items():
-            if key == "file" and not isinstance(own, (str, os.PathLike)):
+            if key in FILES and not isinstance(own, (str, os.PathLike)):
                 if id(own) not in seen:
-                    seen[id(own)] = _write(own, os.path.join(folder, where))
+                    name = where if key == "file" else _within(where, key)
+                    seen[id(own)] = _write(own, os.path.join(folder, name))
                 made[key] = seen[id(own)]
             else:
                 made[key] = _replaced(own, folder, _within(where, str(key)), seen)

@@ -54,9 +54,9 @@ class StudyResult(Mapping):
     maps : dict
         Predictions of regions as GeoJSON-like dicts.
     posterior : Posterior or None
-        The posterior of the function; `None` of a study of a density.
+        The posterior of the function; `None` of a study of a density or of bands.
     model : bytes
-        What ``quadrat fit`` saves.
+        What ``quadrat fit`` saves; empty of a study of bands, which has no model.
     """
 
     def __init__(self, found):

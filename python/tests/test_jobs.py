@@ -71,3 +71,14 @@ def test_densities():
         qd.Density(x, bounds=3)
     with pytest.raises(qd.DataError, match="x has the shape"):
         qd.Density(x.reshape(2, -1))
+
+
+def test_a_study_of_bands_is_run_as_the_program_does(program, tmp_path):
+    bands = {"from": [0, 10, 20], "to": [10, 20, 30], "people": [450, 440, 400]}
+    study = {"ungroup": {"file": bands, "lower": "from", "upper": "to", "count": "people"}}
+    found = qd.run(study)
+    assert list(found) == ["steps"] and found.posterior is None and found.model == b""
+    assert found.fit["kind"] == "ungroup" and len(found["steps"]["mean"]) == 30
+    np.testing.assert_allclose(np.sum(found["steps"]["mean"][:10]), 450)
+    own = qd.ungroup(bands, lower="from", upper="to", count="people")
+    np.testing.assert_allclose(own.mean, found["steps"]["mean"], rtol=1e-12)

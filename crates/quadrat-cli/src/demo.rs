@@ -363,6 +363,17 @@ pub const EXAMPLES: &[Example] = &[
         },
     },
     Example {
+        name: "constituencies",
+        about: "single years of age of twelve constituencies, from five-year bands, the last one open",
+        files: files!("constituencies": "study.toml", "bands.csv", "truth.csv", "README.md"),
+        extras: Extras {
+            truths: &[],
+            notes: &[
+                "Data: constituencies/targets/age.csv of the Python package policyengine-uk-data 1.11.1, whose metadata state no licence; official statistics of the United Kingdom.",
+            ],
+        },
+    },
+    Example {
         name: "wages",
         about: "3,000 wages in nine bins, the last without an end: quantiles, inequality, and how sure",
         files: files!("wages": "study.toml", "wages.csv", "truth.csv", "README.md"),

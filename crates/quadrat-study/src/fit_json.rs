@@ -1,11 +1,17 @@
 //! `fit.json`: the result of a fit for other programs. Format 1.
 
+use std::path::PathBuf;
+
 use quadrat::model::Slope;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
+use crate::diagnostic::Problems;
 use crate::engine::{FitSummary, Hyper, McmcReport};
 use crate::outcome::Outcome;
+use crate::run_id;
+use crate::study::written::Written;
 
 #[derive(Serialize)]
 struct FitJson<'a> {
@@ -145,4 +151,60 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
     let mut text = serde_json::to_string_pretty(&json)?;
     text.push('\n');
     Ok(text)
+}
+
+/// What every `fit.json` has and what is its own, of a study with one section in place of a
+/// function.
+///
+/// # Errors
+/// A file that can no longer be read.
+pub fn of_section(
+    written: &Written,
+    (kind, files): (&str, Vec<PathBuf>),
+    seconds: f64,
+    own: Value,
+) -> Result<Value, Problems> {
+    let folders = (written.folder.as_path(), written.shown.as_path());
+    let run = run_id::of_files(&written.source.text, folders, files)?;
+    let mut out = json!({
+        "quadrat": crate::version::VERSION,
+        "format": 1,
+        "title": written.title,
+        "kind": kind,
+        "run": run,
+        // An estimate that failed is an error.
+        "converged": true,
+        "seconds": seconds,
+    });
+    if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
+        out.extend(own);
+    }
+    Ok(out)
+}
+
+/// JSON as people read it.
+pub fn pretty(value: &Value) -> anyhow::Result<String> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// Texts in the words of the study: warnings, errors, and how a tail falls off, wherever they
+/// stand.
+pub fn reword(value: &mut Value, words: &impl Fn(&str) -> String) {
+    match value {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::Array(told) if key == "warnings" => told.iter_mut().for_each(|text| {
+                if let Value::String(text) = text {
+                    *text = words(text);
+                }
+            }),
+            Value::String(text) if ["error", "tail"].contains(&key.as_str()) => {
+                *text = words(text);
+            }
+            other => reword(other, words),
+        }),
+        Value::Array(items) if items.first().is_some_and(Value::is_object) => {
+            items.iter_mut().for_each(|item| reword(item, words));
+        }
+        _ => {}
+    }
 }

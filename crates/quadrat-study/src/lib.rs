@@ -105,6 +105,8 @@ pub mod sums;
 #[doc(hidden)]
 pub mod table;
 #[doc(hidden)]
+pub mod ungroup;
+#[doc(hidden)]
 pub mod version;
 #[doc(hidden)]
 pub mod words;

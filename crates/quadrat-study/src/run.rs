@@ -19,7 +19,8 @@ use crate::places::Places;
 use crate::prediction_csv::{self, Cell};
 use crate::redundant::distinct;
 use crate::resolve::{Resolved, resolve};
-use crate::study::{self, AnyStudy, DensityStudy, Study};
+use crate::study::{self, AnyStudy, DensityStudy, Study, UngroupStudy};
+use crate::ungroup;
 
 /// Where a study is.
 #[derive(Debug, Clone, Copy)]
@@ -52,9 +53,9 @@ pub struct Found {
     pub tables: Vec<Table>,
     /// The same of regions as GeoJSON: a name and the text.
     pub maps: Vec<(String, String)>,
-    /// The posterior of a function; none of a density.
+    /// The posterior of a function; none of a density or of bands.
     pub posterior: Option<Posterior>,
-    /// The bytes of the model file.
+    /// The bytes of the model file; empty of bands, which have none.
     pub model: Vec<u8>,
 }
 
@@ -116,6 +117,7 @@ pub fn run(source: Source<'_>, hooks: &Hooks) -> Result<Found, Refused> {
         let study = match opened(source)? {
             AnyStudy::Function(study) => *study,
             AnyStudy::Density(study) => return of_density(&study),
+            AnyStudy::Ungroup(study) => return of_bands(&study),
         };
         let running = Running {
             progress: hooks.progress.clone(),
@@ -149,19 +151,43 @@ fn opened(source: Source<'_>) -> Result<AnyStudy, Problems> {
 
 fn of_density(study: &DensityStudy) -> Result<Found> {
     let computed = density::study::compute(study)?;
-    let tables = computed.tables.into_iter();
-    let tables = tables.map(|(name, csv)| {
-        let columns = columns_of_text(&csv)?;
-        Ok(Table { name, columns })
-    });
+    let tables = computed.tables.iter();
+    let tables = tables.map(|(name, csv)| of_text(name, csv));
     Ok(Found {
-        title: study.title.clone(),
+        title: study.written.title.clone(),
         json: computed.json,
         warnings: computed.warnings,
         tables: tables.collect::<Result<_>>()?,
         maps: Vec::new(),
         posterior: None,
         model: computed.model,
+    })
+}
+
+fn of_bands(study: &UngroupStudy) -> Result<Found> {
+    let computed = ungroup::study::compute(study)?;
+    let failed = computed.whole(study).err().map_or_else(Vec::new, |p| p.0);
+    let failed = failed
+        .iter()
+        .map(|p| format!("not ungrouped: {}", p.message));
+    let tables = computed.tables.iter();
+    let tables = tables.map(|(name, csv)| of_text(name, csv));
+    Ok(Found {
+        title: study.written.title.clone(),
+        tables: tables.collect::<Result<_>>()?,
+        maps: Vec::new(),
+        posterior: None,
+        model: Vec::new(),
+        warnings: computed.warnings.iter().cloned().chain(failed).collect(),
+        json: computed.json,
+    })
+}
+
+/// A table from the text that we have written.
+fn of_text(name: &str, csv: &str) -> Result<Table> {
+    Ok(Table {
+        name: name.to_owned(),
+        columns: columns_of_text(csv)?,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quadrat_study::study::LEVEL;
+use quadrat_study::study::{LEVEL, ungroup};
 
 use super::{figure, level};
 
@@ -47,7 +47,7 @@ pub struct Ungroup {
     /// How the curve falls off in the last band: `gompertz` (ages), `pareto` (money, with --log),
     /// or `exponential=0.2`, its slope. When absent it is chosen for an open band: gompertz from an
     /// age of 60 to 105, pareto with --log
-    #[arg(long, value_name = "TAIL", value_parser = tail)]
+    #[arg(long, value_name = "TAIL", value_parser = ungroup::tail)]
     pub tail: Option<quadrat::ungroup::Tail>,
     /// Width of the steps to tell; 1 where all edges are whole numbers of at most 200, else a fifth
     /// of every band
@@ -87,39 +87,35 @@ pub struct Ungroup {
     pub quiet: bool,
 }
 
+impl Ungroup {
+    /// What is asked, as studies say it.
+    pub fn asked(&self) -> ungroup::Ungroup {
+        ungroup::Ungroup {
+            table: self.table.clone(),
+            lower: self.lower.clone(),
+            upper: self.upper.clone(),
+            count: self.count.clone(),
+            exposure: self.exposure.clone(),
+            exposure_table: self.exposure_table.clone(),
+            life_table: self.life_table.is_some(),
+            by: self.by.clone(),
+            first: self.first,
+            last: self.last,
+            tail: self.tail,
+            step: self.step,
+            edges: self.edges.clone(),
+            log: self.log,
+            sampled: self.sampled,
+            level: self.level,
+            draws: self.draws,
+            seed: self.seed,
+        }
+    }
+}
+
 fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
         _ => Err("write a number above zero, such as 0.12 or 1000".to_owned()),
-    }
-}
-
-fn tail(text: &str) -> Result<quadrat::ungroup::Tail, String> {
-    use quadrat::ungroup::Tail;
-    match text.trim() {
-        "gompertz" => Ok(Tail::Gompertz),
-        "pareto" => Ok(Tail::Pareto),
-        other => match other.split_once('=') {
-            Some(("exponential", rate)) => positive(rate)
-                .map(|rate| Tail::Exponential { rate })
-                .map_err(|_| "the slope must be above zero, as in exponential=0.2".to_owned()),
-            _ => Err("write gompertz, pareto, or exponential=0.2 with the slope".to_owned()),
-        },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use quadrat::ungroup::Tail;
-
-    #[test]
-    fn tails_have_names() {
-        assert_eq!(tail("gompertz"), Ok(Tail::Gompertz));
-        let rate = 0.2;
-        assert_eq!(tail("exponential=0.2"), Ok(Tail::Exponential { rate }));
-        for bad in ["flat", "exponential", "exponential=0", "exponential=x"] {
-            assert!(tail(bad).is_err(), "{bad}");
-        }
     }
 }

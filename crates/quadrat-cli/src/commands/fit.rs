@@ -20,12 +20,14 @@ use crate::terminal;
 pub fn run(args: &Fit) -> Result<()> {
     let study = match study::open_any(&args.study, &args.study)? {
         AnyStudy::Density(study) => {
-            only_functions(&Besides {
+            let besides = Besides {
                 resume: args.resume,
                 ..Besides::default()
-            })?;
+            };
+            only_functions(&besides, "of a density")?;
             return super::density::study::fit(&study, &args.study, &args.output, &args.saying);
         }
+        AnyStudy::Ungroup(study) => return Err(study.refused().into()),
         AnyStudy::Function(study) => *study,
     };
     let resolved = resolved(study)?;

@@ -10,6 +10,7 @@ pub mod noise;
 pub mod predict;
 pub mod run;
 pub mod score;
+mod section;
 pub mod simulate;
 pub mod tell;
 pub mod ungroup;

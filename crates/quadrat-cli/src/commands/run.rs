@@ -66,8 +66,12 @@ pub fn go(
 ) -> Result<()> {
     let mut study = match study::open_any(path, shown)? {
         AnyStudy::Density(density) => {
-            only_functions(besides)?;
+            only_functions(besides, "of a density")?;
             return super::density::study::go(&density, path, folder, example, saying);
+        }
+        AnyStudy::Ungroup(study) => {
+            only_functions(besides, "of bands")?;
+            return super::ungroup::study::go(&study, path, folder, example, saying);
         }
         AnyStudy::Function(study) => *study,
     };
@@ -146,8 +150,8 @@ pub fn go(
     Ok(())
 }
 
-/// Refuses what the study of a density has not.
-pub(super) fn only_functions(besides: &Besides) -> Result<(), Problems> {
+/// Refuses what only the study of a function has.
+pub(super) fn only_functions(besides: &Besides, of: &str) -> Result<(), Problems> {
     let flag = match besides {
         Besides { draws: Some(_), .. } => "--check",
         Besides { resume: true, .. } => "--resume",
@@ -156,6 +160,6 @@ pub(super) fn only_functions(besides: &Besides) -> Result<(), Problems> {
         } => "--baseline",
         _ => return Ok(()),
     };
-    let message = format!("{flag} is for the fit of a function, and this study is of a density");
+    let message = format!("{flag} is for the fit of a function, and this study is {of}");
     Err(Problem::new(message).remedy("leave it out").into())
 }

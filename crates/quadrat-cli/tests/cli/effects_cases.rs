@@ -77,6 +77,14 @@ grid = 40
 #density
 "#;
 
+pub const BANDS: &str = r#"[ungroup]
+file = "u.csv"
+lower = "from"
+upper = "to"
+count = "n"
+#ungroup
+"#;
+
 pub const VALUES: &str = "gaussian = { value = \"y\" }";
 pub const COUNTS: &str = "poisson = { count = \"n\" }";
 
@@ -206,6 +214,26 @@ const KEYS: &[(&str, Case)] = &[
     ("design", (DENSITY, "#density", "integrate = \"ccd\"")),
     ("draws of a density", (DENSITY, "#density", "draws = 3")),
     ("seed of a density", (DENSITY, "#density", "seed = 5")),
+    // Of bands.
+    ("file of bands", (BANDS, "u.csv", "v.csv")),
+    ("lower", (BANDS, "\"from\"", "\"low\"")),
+    ("upper", (BANDS, "\"to\"", "\"high\"")),
+    ("count of bands", (BANDS, "\"n\"", "\"m\"")),
+    ("exposure of bands", (BANDS, "#ungroup", "exposure = \"who\"")),
+    ("exposure_table alone", (BANDS, "#ungroup", "exposure_table = \"v.csv\"")),
+    ("life_table alone", (BANDS, "#ungroup", "life_table = true")),
+    ("by of bands", (BANDS, "#ungroup", "by = \"site\"")),
+    ("first of a closed band", (BANDS, "#ungroup", "first = -3")),
+    ("last of a closed band", (BANDS, "#ungroup", "last = 50")),
+    ("tail", (BANDS, "#ungroup", "tail = \"exponential=0.1\"")),
+    ("step", (BANDS, "#ungroup", "step = 2.5")),
+    ("edges", (BANDS, "#ungroup", "edges = [0, 7, 30]")),
+    ("log of bands", (BANDS, "#ungroup", "log = true")),
+    ("sampled", (BANDS, "#ungroup", "sampled = 0.1")),
+    ("level of bands", (BANDS, "#ungroup", "level = 0.5")),
+    ("draws of bands", (BANDS, "#ungroup", "draws = 3")),
+    ("seed of bands", (BANDS, "#ungroup", "seed = 5")),
+    ("predictions of bands", (BANDS, "#ungroup", "[[predict]]")),
     // Other sections.
     ("hyperparameters", (POINTS, "#more", "[hyperparameters]\n\"noise.variance\" = { value = 1, fixed = true }")),
     ("latents alone", (POINTS, "#more", "[coregionalization]\nlatents = 2")),
@@ -220,6 +248,10 @@ const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("inside", DENSITY, "column = \"y\"\ngrid = 40", "column = [\"t\", \"y\"]\ngrid = 20", "column = [\"t\", \"y\"]\ngrid = 20\ninside = \"all.geojson\""),
     ("bins of boxes", DENSITY, "\"d.csv\"\ncolumn = \"y\"\ngrid = 40", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"end\", \"n\"]\ngrid = 20", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"to\", \"n\"]\ngrid = 20"),
     ("log", DENSITY, "column = \"y\"", "column = \"w\"", "column = \"w\"\nlog = true"),
+    ("exposure_table", BANDS, "#ungroup", "exposure = \"who\"", "exposure = \"who\"\nexposure_table = \"v.csv\""),
+    ("life_table", BANDS, "#ungroup", "exposure = \"who\"", "exposure = \"who\"\nlife_table = true"),
+    ("first", BANDS, "\"u.csv\"", "\"o.csv\"\ntail = \"exponential=0.1\"", "\"o.csv\"\ntail = \"exponential=0.1\"\nfirst = -3"),
+    ("last", BANDS, "\"u.csv\"", "\"o.csv\"\ntail = \"exponential=0.1\"", "\"o.csv\"\ntail = \"exponential=0.1\"\nlast = 50"),
     ("extra", POINTS, "value = \"y\" }", "value = \"y\", variance = 0.01 }", "value = \"y\", variance = 0.01, extra = \"learn\" }"),
     ("variance of noise", POINTS, VALUES, "student_t = { value = \"y\" }", "student_t = { value = \"y\", variance = 0.3 }"),
     ("variance of ranks", POINTS, VALUES, "ordinal = { rank = \"g\" }", "ordinal = { rank = \"g\", variance = 0.3 }"),

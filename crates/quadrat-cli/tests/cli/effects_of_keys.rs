@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::effects::table;
-use crate::effects_cases::{COUNTS, DENSITY, POINTS, VALUES, cases};
+use crate::effects_cases::{BANDS, COUNTS, DENSITY, POINTS, VALUES, cases};
 use crate::harness::{done, folder, in_halves, none, quadrat, stderr, stdout};
 
 fn files(folder: &Path) -> BTreeMap<String, String> {
@@ -70,6 +70,15 @@ fn run(study: &str) -> Ran {
             "b.csv",
             "from,to,end,n\n0,3,2,12\n3,5,4,9\n5,9,7,30\n9,12,10,8\n",
         ),
+        (
+            "u.csv",
+            "site,from,to,low,high,n,m,who\na,0,5,1,5,10,4,900\na,5,10,5,10,20,7,800\na,10,20,10,20,25,9,700\na,20,30,20,40,12,3,300\n",
+        ),
+        (
+            "v.csv",
+            "site,from,to,n,who\na,0,5,12,800\na,5,20,41,1600\na,20,30,15,250\n",
+        ),
+        ("o.csv", "from,to,n\n,5,12\n5,20,41\n20,,15\n"),
         ("k.csv", "site,yes,v\na,0,1.5\nb,1,0.5\n"),
         ("z.csv", "id,turned,v\na,a,1.5\nb,b,0.5\n"),
         ("z.geojson", &squares(0.0)),
@@ -233,6 +242,7 @@ fn unknown_keys() -> Vec<(String, String)> {
         ),
         ("inference".into(), in_points("#inference", "?")),
         ("density".into(), DENSITY.replacen("#density", UNKNOWN, 1)),
+        ("ungroup".into(), BANDS.replacen("#ungroup", UNKNOWN, 1)),
         (
             "inference.inducing".into(),
             in_points("#inference", "inducing = { ? }"),

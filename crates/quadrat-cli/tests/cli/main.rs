@@ -58,5 +58,6 @@ mod sums;
 mod tell;
 mod ungroup;
 mod ungroup_refused;
+mod ungroup_study;
 mod varying;
 mod warned;

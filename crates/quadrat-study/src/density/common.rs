@@ -138,11 +138,6 @@ fn refused_of(rows: &Rows, named: Option<usize>, error: &DensityError) -> Proble
     }
 }
 
-/// JSON as text, with a newline at its end.
-pub fn pretty(value: &Value) -> Result<String> {
-    Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
-}
-
 /// The number with its interval. Its width over four is about a standard deviation, which says how
 /// many digits are worth telling.
 pub fn interval(answer: &Answer) -> String {

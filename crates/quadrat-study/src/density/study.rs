@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::asked::{self, Densities, Named, Of, Table, tables};
-use super::common::{no_column_twice, pretty};
+use super::common::no_column_twice;
 use super::{Answers, Estimated, Rows};
 use crate::diagnostic::Problems;
+use crate::fit_json::{of_section, pretty, reword};
+use crate::prediction_csv;
 use crate::study::DensityStudy;
 use crate::study::density::KEYS;
-use crate::{prediction_csv, run_id};
+use crate::study::written::as_keys;
 
 /// What the study of a density gives.
 pub struct Computed {
@@ -87,11 +89,11 @@ pub fn answered<'a>(
 
 /// The rows of the table.
 pub fn read(study: &DensityStudy) -> Result<Arc<Rows>, Problems> {
-    let table = study.folder.join(&study.file);
+    let table = study.written.folder.join(&study.file);
     let mut rows = Rows::read(&study.args, &table).map_err(|p| keyed(study, p))?;
     if let (Some(file), Some(shown)) = (&study.inside, &study.args.inside) {
         rows = rows
-            .inside(&study.folder.join(file), shown)
+            .inside(&study.written.folder.join(file), shown)
             .map_err(|p| keyed(study, p))?;
     }
     Ok(Arc::new(rows))
@@ -177,116 +179,39 @@ fn predicted(
     Ok((out, noticed))
 }
 
-/// Flags of the command as the keys of the section that they are here; what people wrote themselves
-/// stays, such as the name of a file.
+/// Flags of the command as the keys of the section that they are here.
 pub fn words(text: &str) -> String {
-    let all = KEYS
-        .iter()
-        .fold(text.to_owned(), |text, key| as_key(&text, key));
-    all.replace("give `column` twice", "write `column = [\"x\", \"y\"]`")
+    as_keys(text, &KEYS).replace("give `column` twice", "write `column = [\"x\", \"y\"]`")
 }
 
-/// One flag where it stands by itself.
-fn as_key(text: &str, key: &str) -> String {
-    let flag = format!("--{key}");
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(&flag) {
-        let (before, after) = (&rest[..at], &rest[at + flag.len()..]);
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-        let begins = !before.ends_with(is_part);
-        // A full stop may end the sentence.
-        let ends = !after.starts_with(|c: char| is_part(c) && c != '.');
-        out.push_str(before);
-        match begins && ends {
-            true => out.push_str(&format!("`{key}`")),
-            false => out.push_str(&flag),
-        }
-        rest = after;
-    }
-    out + rest
-}
-
-/// Warnings in the words of the study, those of groups too.
-fn reword(value: &mut Value) {
-    match value {
-        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
-            Value::Array(told) if key == "warnings" => {
-                for warning in told {
-                    if let Value::String(text) = warning {
-                        *text = words(text);
-                    }
-                }
-            }
-            other => reword(other),
-        }),
-        Value::Array(items) if items.first().is_some_and(Value::is_object) => {
-            items.iter_mut().for_each(reword);
-        }
-        _ => {}
-    }
-}
-
-/// A refusal in the words of the study, at the key that it names where it stands nowhere else, or
-/// at the section.
-pub fn keyed(study: &DensityStudy, mut problems: Problems) -> Problems {
-    for problem in &mut problems.0 {
-        problem.message = words(&problem.message);
-        problem.remedies.iter_mut().for_each(|r| r.reword(words));
-        if problem.place.is_none() {
-            let remedies = problem.remedies.iter().map(ToString::to_string);
-            let mut said = std::iter::once(problem.message.clone()).chain(remedies);
-            let place = said.find_map(|words| {
-                let is_told = |key: &str| words.contains(&format!("`{key}`"));
-                let mut keys = study.keys.iter();
-                keys.find(|(key, _)| is_told(key)).map(|(_, place)| place)
-            });
-            problem.place = Some(Box::new(place.unwrap_or(&study.place).clone()));
-        }
-    }
-    problems
+/// A refusal in the words of the study.
+pub fn keyed(study: &DensityStudy, problems: Problems) -> Problems {
+    study.written.keyed(problems, words)
 }
 
 /// What the command prints as JSON, and what every `fit.json` has.
-pub fn fit_json(study: &DensityStudy, answers: &dyn Answers, seconds: f64) -> Result<Value> {
-    let folders = (study.folder.as_path(), study.shown.as_path());
-    let run = run_id::of_files(&study.source.text, folders, study.files())?;
-    let mut out = json!({
-        "quadrat": crate::version::VERSION,
-        "format": 1,
-        "title": study.title,
-        "kind": "density",
-        "run": run,
-        // An estimate without a mode is an error.
-        "converged": true,
-        "seconds": seconds,
-    });
-    if let (Value::Object(out), Value::Object(own)) = (&mut out, answers.json()) {
-        out.extend(own);
-    }
-    reword(&mut out);
+pub fn fit_json(
+    study: &DensityStudy,
+    answers: &dyn Answers,
+    seconds: f64,
+) -> Result<Value, Problems> {
+    let of = ("density", study.files());
+    let mut out = of_section(&study.written, of, seconds, answers.json())?;
+    reword(&mut out, &words);
     Ok(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn flags_become_keys_and_what_people_wrote_stays() {
-        assert_eq!(
-            words("widen --bounds, or --range."),
-            "widen `bounds`, or `range`."
-        );
-        assert_eq!(
-            words("look at `data--log.csv` (--log)"),
-            "look at `data--log.csv` (`log`)"
-        );
-        assert_eq!(
-            words("group `a--given`: --given"),
-            "group `a--given`: `given`"
-        );
+        let told = "give --column twice";
+        assert_eq!(words(told), "write `column = [\"x\", \"y\"]`");
         let mut value = json!({"warnings": ["--grid"], "groups": [{"warnings": ["(--log)"]}]});
-        reword(&mut value);
+        reword(&mut value, &words);
         let want = json!({"warnings": ["`grid`"], "groups": [{"warnings": ["(`log`)"]}]});
         assert_eq!(value, want);
     }

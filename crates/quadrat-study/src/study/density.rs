@@ -2,16 +2,16 @@
 //!
 //! Its keys are the flags of `quadrat density`, and what is read is what that command takes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use quadrat::density::{Correction, Integration};
 use toml_edit::Item;
 
 use super::fields::{Check, Section, kind, text};
 use super::likelihood::Given;
-use super::predict::{LEVEL, Predict, Scale, Where};
-use crate::diagnostic::{Place, Problem, Problems, Source};
-use crate::suggest;
+use super::predict::{Predict, Scale, Where};
+use super::written::{Written, level};
+use crate::diagnostic::{Problem, Problems};
 
 /// Keys of the section.
 pub const KEYS: [&str; 18] = [
@@ -97,14 +97,8 @@ pub struct Density {
 /// The study of a density.
 #[derive(Debug)]
 pub struct DensityStudy {
-    /// The text, for the report.
-    pub source: Source,
-    /// The folder that paths are relative to.
-    pub folder: PathBuf,
-    /// The same folder as it is shown to people.
-    pub shown: PathBuf,
-    /// What it is about.
-    pub title: String,
+    /// How it was written.
+    pub written: Written,
     /// What the command would be given; the table as people see it.
     pub args: Density,
     /// The table, relative to the folder.
@@ -113,37 +107,20 @@ pub struct DensityStudy {
     pub inside: Option<PathBuf>,
     /// The predictions, in order.
     pub predict: Vec<Predict>,
-    /// Where the section stands.
-    pub place: Place,
-    /// Where each of its keys stands.
-    pub keys: Vec<(String, Place)>,
 }
 
 impl DensityStudy {
-    pub(super) fn new(
-        path: &Path,
-        source: Source,
-        title: String,
-        mut args: Density,
-        predict: Vec<Predict>,
-        (place, keys): (Place, Vec<(String, Place)>),
-    ) -> Self {
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    pub(super) fn new(written: Written, mut args: Density, predict: Vec<Predict>) -> Self {
         let file = std::mem::replace(&mut args.table, PathBuf::new());
-        args.table = folder.join(&file);
+        args.table = written.shown.join(&file);
         let inside = args.inside.take();
-        args.inside = inside.as_ref().map(|file| folder.join(file));
+        args.inside = inside.as_ref().map(|file| written.shown.join(file));
         Self {
-            source,
-            shown: folder.clone(),
-            folder,
-            title,
+            written,
             args,
             file,
             inside,
             predict,
-            place,
-            keys,
         }
     }
 
@@ -159,7 +136,7 @@ impl DensityStudy {
         let message =
             "this is the study of a density, and this command is for the study of a function";
         Problem::new(message)
-            .at(self.place.clone())
+            .at(self.written.place.clone())
             .remedy("`quadrat run` estimates it, and `quadrat fit` saves its model")
             .into()
     }
@@ -176,7 +153,7 @@ pub fn read(root: &Section<'_>) -> Option<Density> {
         if section.get(key).is_some() && section.get(other).is_some() {
             let message = format!("`{key}` and `{other}` cannot stand together");
             let remedy = format!("leave out `{key}` or `{other}`");
-            refuse(&section, key, message, &remedy);
+            section.refuse(key, message, remedy);
         }
     }
     let Some(file) = section.text("file") else {
@@ -196,7 +173,7 @@ pub fn read(root: &Section<'_>) -> Option<Density> {
             let message = format!("`{key}` has one pair for two columns");
             let remedy =
                 format!("write one for each, in their order: `{key} = [[0, inf], [-inf, inf]]`");
-            refuse(&section, key, message, &remedy);
+            section.refuse(key, message, remedy);
         }
         pairs
     };
@@ -224,13 +201,9 @@ pub fn read(root: &Section<'_>) -> Option<Density> {
             Some(word) if word.value == "ccd" => Integration::Ccd,
             _ => Integration::Auto,
         },
-        seed: whole(&section, "seed", 0..=i64::MAX).map_or(1, |n| n as u64),
-        draws: whole(&section, "draws", DRAWS).map(|n| n as u16),
+        seed: section.whole("seed", 0..=i64::MAX).map_or(1, |n| n as u64),
+        draws: section.whole("draws", DRAWS).map(|n| n as u16),
     })
-}
-
-fn refuse(section: &Section<'_>, key: &str, message: String, remedy: &str) {
-    section.check.refuse(&section.span_of(key), message, remedy);
 }
 
 /// One column, or two.
@@ -262,7 +235,7 @@ fn names(section: &Section<'_>, key: &str, wanted: &[usize]) -> Vec<String> {
             "interval" => "such as `interval = [\"lower\", \"upper\"]`",
             _ => "such as `column = \"speed\"` or `column = [\"height\", \"weight\"]`",
         };
-        refuse(section, key, message, example);
+        section.refuse(key, message, example);
         return Vec::new();
     };
     let what = format!("a column of `{key}`");
@@ -301,7 +274,7 @@ fn pairs(section: &Section<'_>, key: &str) -> Vec<(f64, f64)> {
             let remedy = format!(
                 "such as `{key} = [0, inf]`; of two columns `{key} = [[0, inf], [-inf, inf]]`"
             );
-            refuse(section, key, message, &remedy);
+            section.refuse(key, message, remedy);
             Vec::new()
         }
     }
@@ -327,53 +300,9 @@ fn grid(section: &Section<'_>) -> Option<[usize; 2]> {
             kind(item)
         );
         let remedy = "such as `grid = 400`, or `grid = [40, 60]` for two columns";
-        refuse(section, "grid", message, remedy);
+        section.refuse("grid", message, remedy);
     }
     found
-}
-
-fn level(section: &Section<'_>) -> f64 {
-    let Some(level) = section.number("level") else {
-        return LEVEL;
-    };
-    if !(level.value > 0.0 && level.value < 1.0) {
-        let message = format!("`level` is {}; it must lie between 0 and 1", level.value);
-        refuse(section, "level", message, "such as `level = 0.9`");
-    }
-    level.value
-}
-
-fn whole(section: &Section<'_>, key: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
-    let item = section.get(key)?;
-    let found = item.as_integer().filter(|n| range.contains(n));
-    if found.is_none() {
-        let upper = match *range.end() {
-            i64::MAX => "on".to_owned(),
-            end => format!("to {end}"),
-        };
-        let message = format!(
-            "`{key}` must be a whole number from {} {upper}, not {}",
-            range.start(),
-            kind(item)
-        );
-        refuse(section, key, message, &format!("such as `{key} = 7`"));
-    }
-    found
-}
-
-/// Where each key of the section stands.
-pub fn places(root: &Section<'_>) -> Vec<(String, Place)> {
-    let table = root.get("density").and_then(Item::as_table_like);
-    let Some(table) = table else {
-        return Vec::new();
-    };
-    let span = root.span_of("density");
-    let section = Section::new(root.check, "[density]", table, span);
-    let entries = section.entries().into_iter();
-    let place = |key: &super::fields::Spanned<String>| root.check.source.place(&key.span);
-    entries
-        .map(|(key, _)| (key.value.clone(), place(&key)))
-        .collect()
 }
 
 /// Refuses what predictions of a density have not.
@@ -406,23 +335,5 @@ pub fn predictions_suit(check: &Check<'_>, predict: &[Predict]) {
                 check.refuse(span, message, format!("leave `{key}` out"));
             }
         }
-    }
-}
-
-/// Refuses a study that is of a function too.
-pub fn alone(check: &Check<'_>, root: &Section<'_>) {
-    let entries = root.entries();
-    let is_own = |key: &str| ["title", "density", "predict"].contains(&key);
-    let others = entries.iter().filter(|(key, _)| !is_own(&key.value));
-    let others: Vec<&str> = others.map(|(key, _)| key.value.as_str()).collect();
-    let own = entries.iter().find(|(key, _)| key.value == "density");
-    if let (Some((key, _)), false) = (own, others.is_empty()) {
-        let message = format!(
-            "[density] stands in place of a function, and {} speak{} of one",
-            suggest::list(&others),
-            if others.len() == 1 { "s" } else { "" }
-        );
-        let remedy = format!("leave out [density], or {}", suggest::list(&others));
-        check.refuse(&key.span, message, remedy);
     }
 }

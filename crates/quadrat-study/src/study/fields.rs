@@ -218,6 +218,30 @@ impl<'a> Section<'a> {
         value
     }
 
+    /// A whole number within a range; `None` when absent or wrong.
+    pub fn whole(&self, key: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        let item = self.get(key)?;
+        let found = item.as_integer().filter(|n| range.contains(n));
+        if found.is_none() {
+            let upper = match *range.end() {
+                i64::MAX => "on".to_owned(),
+                end => format!("to {end}"),
+            };
+            let message = format!(
+                "`{key}` must be a whole number from {} {upper}, not {}",
+                range.start(),
+                kind(item)
+            );
+            self.refuse(key, message, format!("such as `{key} = 7`"));
+        }
+        found
+    }
+
+    /// Refuses what stands at a key.
+    pub fn refuse(&self, key: &str, message: impl Into<String>, remedy: impl Into<Remedy>) {
+        self.check.refuse(&self.span_of(key), message, remedy);
+    }
+
     /// One word out of a vocabulary.
     pub fn word(&self, key: &str, here: &[&str], later: &[&str]) -> Option<Spanned<String>> {
         let word = self.text(key)?;

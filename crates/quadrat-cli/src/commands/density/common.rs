@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use quadrat_study::density::common::{no_column_twice, pretty};
+use quadrat_study::density::common::no_column_twice;
 use quadrat_study::density::{Estimated, Rows};
 use quadrat_study::diagnostic::{Paint, Problems};
+use quadrat_study::fit_json::pretty;
 
 use super::super::figures::drawn;
 use super::super::{print, replaced};

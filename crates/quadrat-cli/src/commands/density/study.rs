@@ -6,27 +6,25 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use quadrat_plot::{Cell, Report, TablePreview};
+use quadrat_plot::Report;
 use quadrat_study::density::Estimated;
-use quadrat_study::density::common::pretty;
 use quadrat_study::density::model::to_bytes;
 use quadrat_study::density::study::{
     Predicted, answered, asked_of, estimated, fit_json, named, read, words,
 };
 use quadrat_study::diagnostic::{Paint, Problems};
+use quadrat_study::fit_json::pretty;
 use quadrat_study::study::DensityStudy;
 use quadrat_study::version::VERSION;
 use quadrat_study::words::clean;
 
 use super::shown::{figures, summary};
 use crate::args::Saying;
-use crate::commands::{print, replaced};
+use crate::commands::print;
+use crate::commands::section::{self, preview};
 use crate::demo::Example;
 use crate::output::{Lock, Staged, writable};
 use crate::report;
-
-/// Rows of the table that the report shows.
-const PREVIEW: usize = 12;
 
 /// Runs the study of a density into a folder, with the files of a built-in example, if it is one.
 pub fn go(
@@ -41,7 +39,7 @@ pub fn go(
     let tables = tables.map(|p| folder.join(format!("{}.csv", p.name.value)));
     let own = [&csv, &fit, &page].into_iter().cloned();
     let outputs: Vec<PathBuf> = own.chain(tables).collect();
-    spare(&inputs(study, path), &outputs)?;
+    spare(study, path, &outputs)?;
     writable(&outputs)?;
     let lock = Lock::early(folder)?;
     let begun = Instant::now();
@@ -84,7 +82,7 @@ pub fn go(
 /// Estimates the density of a study and saves its model.
 pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) -> Result<()> {
     let outputs = [output.to_owned()];
-    spare(&inputs(study, path), &outputs)?;
+    spare(study, path, &outputs)?;
     writable(&outputs)?;
     let begun = Instant::now();
     let rows = read(study)?;
@@ -102,11 +100,9 @@ pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) ->
     told(study, &estimated, (saying, &json), &written)
 }
 
-/// The files that are read.
-fn inputs(study: &DensityStudy, path: &Path) -> Vec<PathBuf> {
-    let files = study.files().into_iter();
-    let files = files.map(|file| study.folder.join(file));
-    files.chain([path.to_owned()]).collect()
+/// Refuses to write over the study or its table.
+fn spare(study: &DensityStudy, path: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
+    section::spare((&study.written.folder, study.files()), path, outputs)
 }
 
 /// Prints what is asked for.
@@ -123,22 +119,12 @@ fn told(
         return Ok(());
     }
     let paint = Paint::on(std::io::stdout().is_terminal());
-    let mut told = format!("{}\n", clean(&study.title));
+    let mut told = format!("{}\n", clean(&study.written.title));
     told.push_str(&words(&summary(estimated, paint)));
     for path in written {
         told.push_str(&format!("wrote {}\n", path.display()));
     }
     print(&told)
-}
-
-/// Refuses to write over the study or its table.
-fn spare(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Problems> {
-    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-    let told = (
-        "a file that the study reads",
-        "choose another output with -o",
-    );
-    replaced(&inputs, outputs, told).or(())
 }
 
 fn page_of(
@@ -150,7 +136,7 @@ fn page_of(
     let answers = estimated.answers();
     let notes = example.map_or(&[][..], |example| example.extras.notes);
     Report {
-        title: study.title.clone(),
+        title: study.written.title.clone(),
         generated_by: format!("quadrat {}", VERSION),
         // Backticks are for terminals.
         summary: answers
@@ -169,29 +155,8 @@ fn page_of(
             "Densities per unit, with their pointwise bands",
             csv,
         )],
-        study: study.source.text.to_string(),
+        study: study.written.source.text.to_string(),
         notes: notes.iter().map(|&note| note.to_owned()).collect(),
         ..Report::default()
-    }
-}
-
-/// The first rows of a table.
-fn preview(name: &str, note: &str, text: &str) -> TablePreview {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let columns = reader
-        .headers()
-        .map(|h| h.iter().map(str::to_owned).collect());
-    let cell = |cell: &str| match cell.parse::<f64>() {
-        Ok(number) => Cell::Number(number),
-        Err(_) => Cell::from(cell),
-    };
-    let rows = reader.records().take(PREVIEW).flatten();
-    TablePreview {
-        name: name.to_owned(),
-        file: format!("{name}.csv"),
-        note: note.to_owned(),
-        rows: rows.map(|row| row.iter().map(cell).collect()).collect(),
-        columns: columns.unwrap_or_default(),
-        total_rows: text.lines().count().saturating_sub(1),
     }
 }

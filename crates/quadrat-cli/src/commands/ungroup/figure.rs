@@ -1,20 +1,22 @@
 //! The figure of `quadrat ungroup`: bands as bars, steps with their intervals.
 
-use std::path::Path;
-
-use anyhow::Result;
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Observed, Panel, Places, Predicted};
 use quadrat_study::numbers::percent;
+use quadrat_study::study::ungroup::Ungroup;
+use quadrat_study::ungroup::found::{All, Found};
+use quadrat_study::ungroup::group::Group;
+use quadrat_study::ungroup::rows::Rows;
 
-use super::found::{All, DRAWN, Found};
-use super::group::Group;
-use super::rows::Rows;
-use super::said;
-use crate::args::Ungroup;
-use crate::commands::figures::drawn;
+/// Populations whose steps are drawn.
+pub const DRAWN: usize = 6;
 
-/// The figure as a file.
-pub fn figure(path: &Path, args: &Ungroup, rows: &Rows, all: &All) -> Result<Vec<u8>> {
+/// What the figure and its page are called.
+pub fn title(args: &Ungroup) -> String {
+    format!("{} ungrouped", args.count)
+}
+
+/// Bands and steps of the first populations.
+pub fn figure(args: &Ungroup, rows: &Rows, all: &All) -> Figure {
     let panels = all.found.iter().take(DRAWN);
     let panels: Vec<Panel> = panels
         .map(|found| panel(args, &rows.groups[found.group], found))
@@ -38,20 +40,11 @@ pub fn figure(path: &Path, args: &Ungroup, rows: &Rows, all: &All) -> Result<Vec
             all.found.len()
         ));
     }
-    let title = format!("{} ungrouped", args.count);
-    let figure = Figure::Curve(CurveFigure {
-        heading: Heading::new("ungroup", &title).with_caption(caption),
+    Figure::Curve(CurveFigure {
+        heading: Heading::new("ungroup", title(args)).with_caption(caption),
         x: Axis::new(&args.lower),
         panels,
-    });
-    let summary = said::sentences(args, rows, all);
-    drawn(
-        path,
-        &title,
-        summary,
-        said::warnings(rows, all),
-        vec![figure],
-    )
+    })
 }
 
 /// Steps and bands as numbers per unit, as far as they have an end.

@@ -40,8 +40,8 @@ pub fn tables(
     named: Named<'_>,
     groups: &[String],
 ) -> Result<(Vec<Table>, Vec<String>), Problems> {
-    let check = Check::new(&study.source);
-    let files = Files::new(&check, &study.folder, &study.shown);
+    let check = Check::new(&study.written.source);
+    let files = Files::new(&check, &study.written.folder, &study.written.shown);
     let of = |predict: &Predict| table(&files, (study, named, groups), predict);
     let found: Vec<Table> = study.predict.iter().filter_map(of).collect();
     let warnings = files.warnings();

@@ -1,17 +1,17 @@
-//! What `quadrat ungroup` says: numbers for people, JSON for programs.
+//! What is said of bands that were ungrouped: numbers for people, JSON for programs.
 
-use anyhow::Result;
 use quadrat::ungroup::{Answer, LifeTable, Tail, five_year_ratio, myers, whipple};
-use quadrat_study::diagnostic::Paint;
-use quadrat_study::numbers::{beside, coordinate, count, human, percent};
-use quadrat_study::words::clean;
 use serde_json::{Map, Value, json};
 
-use super::found::{All, DRAWN, Found, LIFE};
+use super::found::{All, Found};
 use super::group::Group;
 use super::rows::Rows;
+use super::table::LIFE;
 use super::whole;
-use crate::args::Ungroup;
+use crate::diagnostic::{Paint, Problem};
+use crate::numbers::{beside, coordinate, count, human, percent};
+use crate::study::ungroup::Ungroup;
+use crate::words::clean;
 
 /// Populations that are told one by one.
 const TOLD: usize = 20;
@@ -99,7 +99,7 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         .sum();
     let mut out = vec![format!(
         "{} of `{}` ({} in all) in {}: {} with {level} intervals",
-        count(rows.len(), "band"),
+        count(rows.count(), "band"),
         clean(&args.count),
         human(people),
         match args.by.is_empty() {
@@ -144,12 +144,6 @@ pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
             out.push_str(&format!("and {rest}\n"));
         }
     }
-    if args.plot.is_some() && all.found.len() > DRAWN {
-        let of = all.found.len();
-        out.push_str(&format!(
-            "the figure has the first {DRAWN} of {of} populations\n"
-        ));
-    }
     for warning in warnings(rows, all) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
@@ -177,7 +171,7 @@ fn life(table: &LifeTable) -> Value {
 }
 
 /// Everything as JSON.
-pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
+pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Value {
     let named = |group: usize| -> Map<String, Value> {
         let names = args.by.iter().cloned().zip(&rows.groups[group].name);
         names.map(|(column, cell)| (column, json!(cell))).collect()
@@ -227,13 +221,12 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Result<String> {
             "warnings": found.warnings,
         })
     };
-    let failed = |(group, problem): &(usize, quadrat_study::diagnostic::Problem)| json!({ "by": named(*group), "error": problem.message });
-    let value = json!({
+    let failed = |(group, problem): &(usize, Problem)| json!({ "by": named(*group), "error": problem.message });
+    json!({
         "count": args.count,
         "level": args.level,
         "populations": all.found.iter().map(one).collect::<Vec<Value>>(),
         "failed": all.failed.iter().map(failed).collect::<Vec<Value>>(),
         "warnings": warnings(rows, all),
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&value)?))
+    })
 }

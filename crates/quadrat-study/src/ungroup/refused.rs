@@ -1,10 +1,10 @@
 //! Refusals of the library, with the places of their rows and the flags that mend them.
 
 use quadrat::ungroup::UngroupError;
-use quadrat_study::diagnostic::{Problem, Problems};
 
 use super::group::Group;
 use super::rows::{Part, Rows};
+use crate::diagnostic::{Problem, Problems};
 
 /// Whether an error is about what was asked, not about one population.
 pub fn is_common(error: &UngroupError) -> bool {
@@ -160,9 +160,9 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
             let fact = format!("the first band is open below {edge}");
             at(0, Part::Upper, fact, "say with --first where it begins")
         }
+        // It is the setting that is wrong, not a row.
         UngroupError::Setting { what, .. } => {
-            let remedy = format!("change {}", flag(what));
-            at(last, Part::Lower, error.to_string(), &remedy)
+            Problem::new(format!("{of}{error}")).remedy(format!("change {}", flag(what)))
         }
         UngroupError::Uncovered { .. } => at(
             last,

@@ -1,7 +1,7 @@
 //! The edges of a band as tables write them.
 
-use quadrat_study::diagnostic::shown;
-use quadrat_study::table::parse_number;
+use crate::diagnostic::shown;
+use crate::table::parse_number;
 
 /// What a cell of edges says.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,15 +1,14 @@
-//! The bands of `quadrat ungroup`, from a table.
+//! Bands from a table.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use quadrat_study::diagnostic::{Place, Problem, Problems};
-use quadrat_study::numbers::count;
-use quadrat_study::table::{Reading, Table};
-
 use super::group::Group;
 use super::{edges, inclusive};
-use crate::args::Ungroup;
+use crate::diagnostic::{Place, Problem, Problems};
+use crate::numbers::count;
+use crate::study::ungroup::Ungroup;
+use crate::table::{Reading, Table};
 
 /// More populations than this are refused: they take some minutes, with rates half an hour.
 const MOST: usize = 5000;
@@ -35,26 +34,32 @@ pub struct Rows {
 impl Rows {
     /// Reads the columns that are asked for.
     ///
+    /// # Arguments
+    /// * `folder` - that paths are relative to, and as people see it
+    ///
     /// # Errors
     /// Columns and cells that cannot be used.
-    pub fn read(args: &Ungroup) -> Result<Self, Problems> {
+    pub fn read(args: &Ungroup, folder: (&Path, &Path)) -> Result<Self, Problems> {
         let exposure = args.exposure.as_deref();
-        let Some(table) = &args.exposure_table else {
-            return Self::of(args, &args.table, &args.count, exposure);
+        let of = |table: &Path, counts: &str, exposure: Option<&str>| {
+            let table = Table::open(&folder.0.join(table), &folder.1.join(table))?;
+            Self::of(args, table, counts, exposure)
         };
-        let mut out = Self::of(args, &args.table, &args.count, None)?;
-        let exposed = Self::of(args, table, exposure.unwrap_or_default(), None)?;
+        let Some(table) = &args.exposure_table else {
+            return of(&args.table, &args.count, exposure);
+        };
+        let mut out = of(&args.table, &args.count, None)?;
+        let exposed = of(table, exposure.unwrap_or_default(), None)?;
         out.exposed = Some(Box::new(exposed));
         Ok(out)
     }
 
     fn of(
         args: &Ungroup,
-        path: &Path,
+        table: Table,
         counts: &str,
         exposure: Option<&str>,
     ) -> Result<Self, Problems> {
-        let table = Table::open(path, path).map_err(Problems::by_flags)?;
         let mut problems = Problems::default();
         let mut named = |name: &str| match table.named(name) {
             Ok(at) => at,
@@ -242,7 +247,7 @@ impl Rows {
     }
 
     /// How many rows the table has.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 }

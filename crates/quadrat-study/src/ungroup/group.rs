@@ -1,7 +1,7 @@
 //! One population's bands.
 
-use quadrat_study::random_stream;
-use quadrat_study::words::clean;
+use crate::random_stream;
+use crate::words::clean;
 
 /// One population.
 #[derive(Debug, Clone)]

@@ -2,20 +2,16 @@
 
 use std::collections::HashMap;
 
+use super::group::Group;
+use super::refused;
+use super::rows::Rows;
+use crate::diagnostic::{Problem, Problems};
+use crate::numbers::coordinate;
+use crate::study::ungroup::Ungroup;
 use quadrat::ungroup::{
     Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Tail, Ungroup as Builder,
     UngroupError,
 };
-use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::numbers::{coordinate, exact};
-
-use super::group::Group;
-use super::refused;
-use super::rows::Rows;
-use crate::args::Ungroup;
-
-/// Populations whose steps are drawn.
-pub const DRAWN: usize = 6;
 
 /// A population that was ungrouped.
 #[derive(Debug)]
@@ -248,7 +244,7 @@ fn at_first(column: &Column) -> Answer {
 }
 
 fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
-    let life = args.life_table.as_ref().map(|_| rates.life_table());
+    let life = args.life_table.then(|| rates.life_table());
     let answers = match &life {
         Some(life) => vec![(expectancy(life), at_first(&life.e))],
         None => vec![("sum of the rates".to_owned(), rates.sum())],
@@ -279,47 +275,4 @@ fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
         effective: rates.effective(),
         effective_settings: rates.effective_settings(),
     }
-}
-
-/// Columns of a life table, each of which has two ends besides.
-pub const LIFE: [&str; 5] = ["qx", "lx", "dx", "Lx", "ex"];
-
-/// The life tables: one row per step of every population.
-pub fn life_csv(edges: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<u8>> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    let columns = LIFE.iter().flat_map(|name| {
-        let ends = ["_lower", "_upper"].map(|end| format!("{name}{end}"));
-        [(*name).to_owned()].into_iter().chain(ends)
-    });
-    table.write_record(edges.iter().cloned().chain(columns))?;
-    for found in &all.found {
-        let Some(life) = &found.life else { continue };
-        let name = &rows.groups[found.group].name;
-        for (step, (from, to)) in life.edges.iter().enumerate() {
-            let told = [&life.q, &life.l, &life.d, &life.years, &life.e];
-            let told = told.into_iter().flat_map(|column: &Column| {
-                [column.value[step], column.lower[step], column.upper[step]]
-            });
-            let numbers = [*from, *to].into_iter().chain(told).map(exact);
-            table.write_record(name.iter().cloned().chain(numbers))?;
-        }
-    }
-    Ok(table.into_inner().map_err(|error| error.into_error())?)
-}
-
-/// The table: one row per step of every population.
-pub fn csv(header: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<u8>> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record(header)?;
-    for found in &all.found {
-        let name = &rows.groups[found.group].name;
-        for (step, (from, to)) in found.edges.iter().enumerate() {
-            let numbers = found.numbers.iter().map(|column| column[step]);
-            let drawn = found.draws.iter().map(|draw| draw[step]);
-            let numbers = [*from, *to].into_iter().chain(numbers).chain(drawn);
-            let cells = name.iter().cloned().chain(numbers.map(exact));
-            table.write_record(cells)?;
-        }
-    }
-    Ok(table.into_inner().map_err(|error| error.into_error())?)
 }
