@@ -18,7 +18,7 @@ pub struct Parted {
 
 impl Parted {
     /// `K0 + B B'` of places with themselves, and the parts where there are constants.
-    pub(super) fn whole(self) -> (Mat<f64>, Option<Self>) {
+    pub(in crate::inference) fn whole(self) -> (Mat<f64>, Option<Self>) {
         if self.constants.ncols() == 0 {
             return (self.kernel, None);
         }

@@ -135,25 +135,27 @@ impl Lift {
         }
         let k = raised(prior.kernel);
         let columns = mode.slopes.columns(pools, k.as_ref());
-        let s = mode.slopes.rows(pools, columns.as_ref());
-        // A = J B.
-        let vague = mode.slopes.rows(pools, prior.constants.as_ref());
-        let all = &s + gemm(vague.as_ref(), vague.transpose());
-        let believed = Variational::new(mode, pools, rows, prior_mean, &all).ok()?;
+        // S0 and A = J B.
+        let parts = Parted {
+            kernel: mode.slopes.rows(pools, columns.as_ref()),
+            constants: mode.slopes.rows(pools, prior.constants.as_ref()),
+        };
+        let believed = Variational::new(mode, pools, rows, prior_mean, &parts).ok()?;
+        let (s, vague) = (parts.kernel, parts.constants);
         let met = choose(&s, &vague, &believed.precisions());
         if met.is_empty() {
             return None;
         }
         let pairs = draws.count.div_ceil(2);
-        let proposal = Proposal::new(&believed, &all, &met, pairs).ok()?;
+        let proposal = Proposal::new(&believed, &met, pairs).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
         let vague = Mat::from_fn(met.len(), vague.ncols(), |i, j| vague[(met[i], j)]);
         let seen = Seen::new(of_met, &vague).ok()?;
         let root = Cholesky::factor_owned(k).ok()?;
         let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
-        let parts = [pools.nodes(), vague.ncols(), proposal.open()];
-        let [normals, betas, told] = normals(parts, &proposal.pairs(), seed);
+        let counts = [pools.nodes(), vague.ncols(), proposal.open()];
+        let [normals, betas, told] = normals(counts, &proposal.pairs(), seed);
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
         let slopes = mode.slopes.only(pools, &met);

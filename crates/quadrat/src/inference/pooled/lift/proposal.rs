@@ -2,10 +2,10 @@
 //!
 //! A row that leaves its value open to one side, as a count of 0 or of fewer than five does, makes
 //! the posterior wider there than its variational normal, and many such rows near each other do so
-//! together: a few draws would then carry the weight. A part of the targets therefore comes from a
-//! wider normal, in which such rows have a quarter of their say. All are weighed by the mixture
+//! together: a few draws would then carry the weight. Half of the targets therefore come from a
+//! wider normal, in which such rows have a tenth of their say. All are weighed by the mixture
 //!
-//! $$ q(t) = \sum_k a_k \, N(t; \mu_k, V_k), \qquad a = (3/4, 1/4) $$
+//! $$ q(t) = \sum_k a_k \, N(t; \mu_k, V_k), \qquad a = (1/2, 1/2) $$
 //!
 //! # Source
 //! Mixtures with a wide part: Hesterberg 1995, Technometrics 37:185.
@@ -22,9 +22,9 @@ use crate::special::scalar::log_sum_exp;
 /// Added to the diagonal of `V`, relative to it, until it can be factorised.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
 /// The share of the wider normal.
-const WIDE: f64 = 0.25;
+const WIDE: f64 = 0.5;
 /// What part of what rows say that are open to one side is taken into it.
-const HEARD: f64 = 0.25;
+const HEARD: f64 = 0.1;
 
 /// The variational normal of the rows' latent values, linearised at the mode, and a wider one where
 /// rows are open to one side; rows that are known exactly have their value.
@@ -48,15 +48,9 @@ struct Normal {
 impl Proposal {
     /// # Arguments
     /// * `all` - what is believed of all rows
-    /// * `s` - `S = J K J'`, of all rows
     /// * `met` - the rows that are met: the normals are theirs, given all rows
     /// * `pairs` - how many pairs of draws there are
-    pub fn new(
-        all: &Variational<'_>,
-        s: &Mat<f64>,
-        met: &[usize],
-        pairs: usize,
-    ) -> Result<Self, LinalgError> {
+    pub fn new(all: &Variational<'_>, met: &[usize], pairs: usize) -> Result<Self, LinalgError> {
         let is_open = |row: &usize| all.known(*row).is_none();
         let open: Vec<usize> = met.iter().copied().filter(is_open).collect();
         let of_wide = (WIDE * pairs as f64).round() as usize;
@@ -64,9 +58,9 @@ impl Proposal {
             .filter(|_| of_wide > 0)
             .and_then(|terms| Some((all.given(&terms).ok()?, terms)))
             .filter(|(sweep, _)| sweep.mean.iter().all(|mean| mean.is_finite()))
-            .and_then(|(sweep, terms)| Normal::new(of_wide, s, (&sweep, &terms), &open).ok());
+            .and_then(|(sweep, terms)| Normal::new(of_wide, &all.s, (&sweep, &terms), &open).ok());
         let rest = pairs - wide.as_ref().map_or(0, |wide| wide.pairs);
-        let own = Normal::new(rest, s, (&all.sweep, &all.terms), &open)?;
+        let own = Normal::new(rest, &all.s, (&all.sweep, &all.terms), &open)?;
         Ok(Self {
             known: met.iter().map(|&row| all.known(row)).collect(),
             normals: [own].into_iter().chain(wide).collect(),

@@ -9,7 +9,7 @@ use crate::inference::sites::rows::Rows;
 use crate::inference::sites::search::Search;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
-use crate::inference::sites::{Method, Site, SiteOptions};
+use crate::inference::sites::{Method, Parted, Site, SiteOptions};
 use crate::likelihood::local::Jet;
 use crate::linalg::Mat;
 use crate::link::FAR_OUT;
@@ -18,7 +18,7 @@ use crate::link::FAR_OUT;
 /// is made up for by the weights.
 const SWEEPS: usize = 100;
 /// They end when no row moves by more than this part of its sd.
-const SETTLED: f64 = 1e-3;
+const SETTLED: f64 = 1e-5;
 /// A log density is level where a slope like this one changes it by no more over [`FAR_OUT`].
 const LEVEL: f64 = 1e-3;
 
@@ -26,8 +26,8 @@ const LEVEL: f64 = 1e-3;
 pub(super) struct Variational<'a> {
     mode: &'a Mode,
     rows: &'a Rows<'a>,
-    /// `S = J K J'`.
-    s: &'a Mat<f64>,
+    /// `S = J K J'`, of all rows.
+    pub s: Mat<f64>,
     /// Prior means of what is linear at the mode.
     centre: Vec<f64>,
     /// Latent values at the mode, and what of them is linear there.
@@ -37,16 +37,22 @@ pub(super) struct Variational<'a> {
 }
 
 impl<'a> Variational<'a> {
-    /// Searches for the sites of the highest bound, from those at the mode. Where rows are flat with
-    /// an edge, as a count of fewer than five is, the slopes and curvatures that are expected under
-    /// one belief make the next one far too wide or narrow: plain steps would go back and forth.
+    /// Searches for the sites of the highest bound, from those at the mode. Where rows are flat
+    /// with an edge, as a count of fewer than five is, the slopes and curvatures that are expected
+    /// under one belief make the next one far too wide or narrow: plain steps would go back and
+    /// forth.
+    ///
+    /// # Arguments
+    /// * `parts` - `S` in two parts: the limit on the precision of a site is one of the kernel's
+    ///   variance, not of that of a vague constant
     pub fn new(
         mode: &'a Mode,
         pools: &Pools,
         rows: &'a Rows<'a>,
         prior_mean: &[f64],
-        s: &'a Mat<f64>,
+        parts: &Parted,
     ) -> Result<Self, LinalgError> {
+        let (s, parts) = parts.clone().whole();
         let linear = mode.slopes.gather(pools, &mode.values);
         let own = mode.slopes.gather(pools, prior_mean);
         let at_mode: Vec<(f64, f64)> = mode.means.iter().map(|z| z.value).zip(linear).collect();
@@ -66,7 +72,13 @@ impl<'a> Variational<'a> {
         };
         let rows_at_mode = mode.jets.iter().zip(&at_mode);
         let terms: Vec<Term> = rows_at_mode.enumerate().map(term).collect();
-        let terms = searched(rows, s, &centre, terms);
+        let process = Process {
+            k: s.as_ref(),
+            prior_mean: &centre,
+            parts: parts.as_ref(),
+            root: None,
+        };
+        let terms = searched(process, rows, terms);
         let sweep = Sweep::new(s.as_ref(), &centre, &terms, 0.0)?;
         Ok(Self {
             mode,
@@ -116,13 +128,7 @@ impl<'a> Variational<'a> {
 }
 
 /// The sites of the highest bound, from these; these where no covariance can be factorised.
-fn searched(rows: &Rows<'_>, s: &Mat<f64>, centre: &[f64], terms: Vec<Term>) -> Vec<Term> {
-    let process = Process {
-        k: s.as_ref(),
-        prior_mean: centre,
-        parts: None,
-        root: None,
-    };
+fn searched(process: Process<'_>, rows: &Rows<'_>, terms: Vec<Term>) -> Vec<Term> {
     let options = SiteOptions {
         tolerance: SETTLED,
         sweeps: SWEEPS,
