@@ -113,4 +113,5 @@ pub mod words;
 
 #[doc(hidden)]
 pub use run::resolved;
-pub use run::{Column, Fault, Found, Hooks, Refused, Source, Table, random_stream, refused, run};
+pub use run::{Column, Fault, Found, Hooks, Refused, Source, Table, refused, run};
+pub use ungroup::group::random_stream;

@@ -131,17 +131,6 @@ pub fn run(source: Source<'_>, hooks: &Hooks) -> Result<Found, Refused> {
     found().map_err(|error| refused(&error))
 }
 
-/// The stream of random numbers of a population that is ungrouped: it depends on nothing but the
-/// cells of its name, of which there are none where there is one population.
-#[must_use]
-pub fn random_stream(name: &[String]) -> u64 {
-    // Fowler, Noll and Vo's hash, 64 bits, 1a.
-    let bytes = name.iter().flat_map(|cell| cell.bytes().chain([0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
 fn opened(source: Source<'_>) -> Result<AnyStudy, Problems> {
     match source {
         Source::File(path) => study::open_any(path, path),
@@ -204,9 +193,15 @@ fn columns_of_text(text: &str) -> Result<Vec<(String, Column)>> {
             .zip(own)
             .for_each(|(all, cell)| all.push(cell));
     }
+    // No number of ours begins as the label 007 does.
+    let is_label = |cell: &str| {
+        let mut first = cell.bytes().take(2);
+        first.next() == Some(b'0') && first.next().is_some_and(|byte| byte.is_ascii_digit())
+    };
+    let number = |cell: &String| cell.parse().ok().filter(|_| !is_label(cell));
     let column = |cells: Vec<String>| {
-        let numbers: Result<Vec<f64>, _> = cells.iter().map(|cell| cell.parse()).collect();
-        numbers.map_or_else(|_| Column::Texts(cells), Column::Numbers)
+        let numbers: Option<Vec<f64>> = cells.iter().map(number).collect();
+        numbers.map_or_else(|| Column::Texts(cells), Column::Numbers)
     };
     Ok(header
         .into_iter()
@@ -369,6 +364,14 @@ support = { grid = { x = { from = 0, to = 2, step = 1 } } }
         assert_eq!(table.columns[0].1, Column::Numbers(vec![0.0, 1.0, 2.0]));
         assert!(found.json.contains("\"converged\": true"), "{}", found.json);
         assert_eq!((found.maps.len(), table.name.as_str()), (0, "at"));
+    }
+
+    #[test]
+    fn labels_that_look_like_numbers_stay_as_they_are() {
+        let table = columns_of_text("code,x\n007,0.5\n010,-0.25\n").unwrap();
+        let texts = ["007", "010"].map(str::to_owned).to_vec();
+        assert_eq!(table[0], ("code".to_owned(), Column::Texts(texts)));
+        assert_eq!(table[1].1, Column::Numbers(vec![0.5, -0.25]));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use quadrat_study::study::AnyStudy;
 use quadrat_study::{engine, fit_json, study};
 
 use super::run::{Besides, only_functions};
-use super::{closed, kept, print, running, spare_inputs};
+use super::{ELSEWHERE, closed, inputs, kept, print, running, spare_inputs};
 use crate::args::Fit;
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
@@ -31,8 +31,9 @@ pub fn run(args: &Fit) -> Result<()> {
         AnyStudy::Function(study) => *study,
     };
     let resolved = resolved(study)?;
-    spare_inputs(&resolved, &args.study, std::slice::from_ref(&args.output))?;
-    writable(std::slice::from_ref(&args.output))?;
+    let outputs = std::slice::from_ref(&args.output);
+    spare_inputs(inputs(&resolved), &args.study, outputs, ELSEWHERE)?;
+    writable(outputs)?;
     let bar = Bar::new(args.saying.quiet);
     let mut how = running(&args.saying, &bar)?;
     let checkpoint = kept(&resolved, &args.output, args.resume, &mut how)?;

@@ -126,21 +126,27 @@ pub fn spare(
 }
 
 /// Refuses to write over the study or a table that it reads.
+///
+/// # Arguments
+/// * `files` - the folder of the study, and the files that it names
+/// * `study` - the study itself
 pub fn spare_inputs(
-    resolved: &Resolved,
+    (folder, files): (&Path, Vec<PathBuf>),
     study: &Path,
     outputs: &[PathBuf],
+    remedy: &str,
 ) -> Result<(), Problems> {
-    let folder = &resolved.study.folder;
-    let files = run_id::files(&resolved.study).into_iter();
-    let inputs: Vec<PathBuf> = files
-        .map(|file| folder.join(file))
-        .chain([study.to_owned()])
-        .collect();
+    let files = files.into_iter().map(|file| folder.join(file));
+    let inputs: Vec<PathBuf> = files.chain([study.to_owned()]).collect();
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-    let told = (
-        "a file that the study reads",
-        "choose another output with -o, or rename the prediction",
-    );
+    let told = ("a file that the study reads", remedy);
     replaced(&inputs, outputs, told).or(())
+}
+
+/// What mends that, where there is one output.
+pub const ELSEWHERE: &str = "choose another output with -o";
+
+/// The folder of a study, and the files that it names.
+pub fn inputs(resolved: &Resolved) -> (&Path, Vec<PathBuf>) {
+    (&resolved.study.folder, run_id::files(&resolved.study))
 }

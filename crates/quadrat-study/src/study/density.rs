@@ -9,7 +9,7 @@ use toml_edit::Item;
 
 use super::fields::{Check, Section, kind, text};
 use super::likelihood::Given;
-use super::predict::{Predict, Scale, Where};
+use super::predict::{self, Predict, Scale, Where};
 use super::written::{Written, level};
 use crate::diagnostic::{Problem, Problems};
 
@@ -110,7 +110,7 @@ pub struct DensityStudy {
 }
 
 impl DensityStudy {
-    pub(super) fn new(written: Written, mut args: Density, predict: Vec<Predict>) -> Self {
+    fn new(written: Written, mut args: Density, predict: Vec<Predict>) -> Self {
         let file = std::mem::replace(&mut args.table, PathBuf::new());
         args.table = written.shown.join(&file);
         let inside = args.inside.take();
@@ -142,9 +142,17 @@ impl DensityStudy {
     }
 }
 
+/// The study; none where it is wrong.
+pub fn of(root: &Section<'_>, written: Written) -> Option<DensityStudy> {
+    let args = read(root);
+    let predict = predict::read(root);
+    predictions_suit(root.check, &predict);
+    Some(DensityStudy::new(written, args?, predict))
+}
+
 /// The section as the arguments of the command; none where there is no such section, or where it
 /// is wrong.
-pub fn read(root: &Section<'_>) -> Option<Density> {
+fn read(root: &Section<'_>) -> Option<Density> {
     let item = root.get("density")?;
     let like = "[density] above `file = ...`";
     let section = Section::from_item(root.check, "[density]", item, like)?;
@@ -306,7 +314,7 @@ fn grid(section: &Section<'_>) -> Option<[usize; 2]> {
 }
 
 /// Refuses what predictions of a density have not.
-pub fn predictions_suit(check: &Check<'_>, predict: &[Predict]) {
+fn predictions_suit(check: &Check<'_>, predict: &[Predict]) {
     for asked in predict {
         if asked.name.value.eq_ignore_ascii_case("density") {
             let message = "the name `density` is that of the table of the density itself";

@@ -7,7 +7,6 @@ pub mod cumulative;
 pub mod density;
 pub mod fields;
 mod labels;
-mod latent;
 pub mod likelihood;
 mod link;
 pub mod links;
@@ -35,13 +34,13 @@ use quadrat::link::Link;
 pub use quadrat::model::Mean;
 use toml_edit::Document;
 
-use crate::diagnostic::{Problem, Problems, Source};
+use crate::diagnostic::{Problem, Problems, Source, shown};
+use crate::engine;
 use crate::simple::Simple;
-use fields::{Check, Section};
+use fields::{Check, Section, Spanned};
 use written::Written;
 
 pub use density::DensityStudy;
-pub use latent::Latent;
 pub use non_negative::NonNegative;
 pub use observe::Observe;
 pub use outputs::{Coregionalization, Output};
@@ -78,6 +77,33 @@ pub struct Study {
     pub vary: Vec<Vary>,
     /// Simple methods whose means stand beside its own.
     pub baseline: Vec<Simple>,
+}
+
+/// The prior of the latent function.
+#[derive(Debug, Clone)]
+pub struct Latent {
+    /// The kernel expression, already parsed once.
+    pub kernel: Spanned<String>,
+    /// Columns of the kernel in order of appearance, without that of the outputs, and then those
+    /// of the mean alone.
+    pub columns: Vec<String>,
+    /// How many of them are those of the mean alone, the last.
+    pub beside: usize,
+    /// Outputs that the kernel itself mixes.
+    pub outputs: Vec<String>,
+    /// The mean function.
+    pub mean: Spanned<Mean>,
+    /// From its values to the means of counts and waiting times, when the study says.
+    pub link: Option<Spanned<Link>>,
+    /// Whether and how it is kept from being negative.
+    pub non_negative: Option<Spanned<NonNegative>>,
+}
+
+impl Latent {
+    /// The columns of the kernel, without that of the outputs.
+    pub fn of_kernel(&self) -> &[String] {
+        &self.columns[..self.columns.len() - self.beside]
+    }
 }
 
 /// A study of one of the kinds.
@@ -217,14 +243,14 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
         written::alone(&check, &root, name, &["title", "predict"]);
         let written = Written::new(path, &source, title, &root, name);
         let study = match name {
-            "density" => of_density(&root, written),
-            _ => of_bands(&root, written),
+            "density" => density::of(&root, written).map(|study| AnyStudy::Density(study.into())),
+            _ => ungroup::of(&root, written).map(|study| AnyStudy::Ungroup(study.into())),
         };
         let problems = check.finish();
         return study.filter(|_| problems.0.is_empty()).ok_or(problems);
     }
     let mut observe = observe::read(&root);
-    let latent = latent::read(&root, &observe);
+    let latent = latent(&root, &observe);
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
@@ -262,20 +288,6 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
         }
         _ => Err(problems),
     }
-}
-
-fn of_density(root: &Section<'_>, written: Written) -> Option<AnyStudy> {
-    let args = density::read(root);
-    let predict = predict::read(root);
-    density::predictions_suit(root.check, &predict);
-    let study = DensityStudy::new(written, args?, predict);
-    Some(AnyStudy::Density(Box::new(study)))
-}
-
-fn of_bands(root: &Section<'_>, written: Written) -> Option<AnyStudy> {
-    ungroup::suits(root);
-    let args = ungroup::read(root)?;
-    Some(AnyStudy::Ungroup(Box::new(UngroupStudy { written, args })))
 }
 
 /// What must hold between the sections.
@@ -358,4 +370,125 @@ fn shown_title(title: &str) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
+}
+
+fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
+    let nothing = toml_edit::Table::new();
+    let section = match root.get("latent") {
+        Some(item) => Section::from_item(
+            root.check,
+            "[latent]",
+            item,
+            "[latent] above `kernel = ...`",
+        )?,
+        None if map_kernel::of(observe, &[]).is_some() => {
+            Section::new(root.check, "[latent]", &nothing, 0..0)
+        }
+        None => {
+            root.missing(
+                "[latent]",
+                &format!(
+                    "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`; {}",
+                    map_kernel::WHERE
+                ),
+            );
+            return None;
+        }
+    };
+    section.keys(&["kernel", "mean", "link", "non_negative"], &[]);
+    let link = link::read(&section);
+    let non_negative = non_negative::read(&section);
+    let mean = mean(&section);
+    let lines = mean.as_ref().map_or(&[][..], |mean| mean.value.columns());
+    let kernel = match (section.get("kernel"), map_kernel::of(observe, lines)) {
+        (Some(_), _) => section.text("kernel")?,
+        (None, Some(kernel)) => Spanned {
+            value: kernel.to_string(),
+            span: section.span.clone(),
+        },
+        (None, None) => {
+            section.missing(
+                "kernel",
+                &format!("such as `kernel = \"se(age)\"`; {}", map_kernel::WHERE),
+            );
+            return None;
+        }
+    };
+    match engine::kernel_columns(&kernel.value) {
+        Ok((mut columns, outputs)) => {
+            let mean = mean?;
+            let own = mean.value.columns().iter();
+            let beside: Vec<String> = own.filter(|c| !columns.contains(c)).cloned().collect();
+            columns.extend_from_slice(&beside);
+            Some(Latent {
+                kernel,
+                columns,
+                beside: beside.len(),
+                outputs,
+                mean,
+                link,
+                non_negative,
+            })
+        }
+        Err((at, message)) => {
+            let span = inside(root.check.source, &kernel, at);
+            root.check.refuse(
+                &span,
+                format!("in the kernel: {message}"),
+                "a kernel reads like `se(age) * periodic(year) + linear(age)`",
+            );
+            None
+        }
+    }
+}
+
+fn mean(section: &Section<'_>) -> Option<Spanned<Mean>> {
+    let Some(item) = section.get("mean") else {
+        return Some(Spanned {
+            value: Mean::Constant,
+            span: section.span.clone(),
+        });
+    };
+    let Some(text) = item.as_str() else {
+        let number = section.number("mean")?;
+        return Some(Spanned {
+            value: Mean::Fixed(number.value),
+            span: number.span,
+        });
+    };
+    let span = section.span_of("mean");
+    // A number in quotes is no number here, as it is nowhere else.
+    let is_line = text.contains("linear");
+    let known = match text.parse::<Mean>() {
+        Ok(Mean::Fixed(_)) => Err(format!("`{}` is not a known `mean`", shown(text))),
+        Err(_) if !is_line => Err(format!("`{}` is not a known `mean`", shown(text))),
+        Err(message) => {
+            let message = message.replace(char::is_control, " ");
+            Err(format!("in the `mean`: {message}"))
+        }
+        Ok(value) => Ok(value),
+    };
+    match known {
+        Ok(value) => Some(Spanned { value, span }),
+        Err(message) => {
+            section.check.refuse(
+                &span,
+                message,
+                "`mean` is \"constant\" (learned), \"zero\", a number, or lines along inputs, \"linear(elevation)\"",
+            );
+            None
+        }
+    }
+}
+
+/// The place of a byte of a string's value, when the string is written without escapes.
+fn inside(source: &Source, text: &Spanned<String>, at: usize) -> std::ops::Range<usize> {
+    let written = source.text.get(text.span.clone()).unwrap_or("");
+    match written.find(&text.value) {
+        Some(quote) if at <= text.value.len() => {
+            let start = text.span.start + quote + at;
+            start..start + 1
+        }
+        _ => text.span.clone(),
+    }
 }

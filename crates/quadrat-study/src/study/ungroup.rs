@@ -109,8 +109,15 @@ impl UngroupStudy {
     }
 }
 
+/// The study; none where it is wrong.
+pub fn of(root: &Section<'_>, written: Written) -> Option<UngroupStudy> {
+    suits(root);
+    let args = read(root)?;
+    Some(UngroupStudy { written, args })
+}
+
 /// The section as the arguments of the command; none where it is wrong.
-pub fn read(root: &Section<'_>) -> Option<Ungroup> {
+fn read(root: &Section<'_>) -> Option<Ungroup> {
     let item = root.get("ungroup")?;
     let like = "[ungroup] above `file = ...`";
     let section = Section::from_item(root.check, "[ungroup]", item, like)?;
@@ -240,7 +247,7 @@ pub fn tail(text: &str) -> Result<Tail, String> {
 }
 
 /// Refuses what a study of bands has not.
-pub fn suits(root: &Section<'_>) {
+fn suits(root: &Section<'_>) {
     if root.get("predict").is_some() {
         let message = "[ungroup] tells every step in a table of its own, `steps.csv`";
         let remedy = "leave [[predict]] out; `step` or `edges` of [ungroup] say which steps";

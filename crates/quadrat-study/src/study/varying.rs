@@ -50,7 +50,7 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
     let (columns, outputs) = match engine::kernel_columns(&kernel.value) {
         Ok(found) => found,
         Err((at, message)) => {
-            let span = super::latent::inside(root.check.source, &kernel, at);
+            let span = super::inside(root.check.source, &kernel, at);
             let remedy = "a kernel reads like `se(t)`";
             root.check
                 .refuse(&span, format!("in the kernel: {message}"), remedy);

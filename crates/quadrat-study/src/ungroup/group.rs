@@ -1,6 +1,5 @@
 //! One population's bands.
 
-use crate::random_stream;
 use crate::words::clean;
 
 /// One population.
@@ -28,4 +27,15 @@ impl Group {
     pub fn stream(&self) -> u64 {
         random_stream(&self.name)
     }
+}
+
+/// The stream of random numbers of a population that is ungrouped: it depends on nothing but the
+/// cells of its name, of which there are none where there is one population.
+#[must_use]
+pub fn random_stream(name: &[String]) -> u64 {
+    // Fowler, Noll and Vo's hash, 64 bits, 1a.
+    let bytes = name.iter().flat_map(|cell| cell.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }

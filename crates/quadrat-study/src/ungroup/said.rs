@@ -82,8 +82,8 @@ pub fn warnings(rows: &Rows, all: &All) -> Vec<String> {
     own.chain(whole::warnings(&rows.groups)).collect()
 }
 
-/// Sentences for people and pages.
-pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
+/// What was ungrouped, and what was assumed.
+fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
     let Some(first) = all.found.first() else {
         return Vec::new();
     };
@@ -120,34 +120,56 @@ pub fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
     out
 }
 
+/// What is told of each population: its answers, and of a single one how ages are heaped.
+fn told(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
+    if let ([found], true) = (all.found.as_slice(), args.by.is_empty()) {
+        let answers = found.answers.iter();
+        let answers = answers.map(|(name, answer)| format!("{name:<8}  {}", interval(answer)));
+        let heaping = heaping(args, &rows.groups[found.group]).into_iter();
+        let heaping = heaping.map(|(name, index)| format!("{name}  {}", human(index)));
+        return answers.chain(heaping).collect();
+    }
+    let one = |found: &Found| {
+        let told = found.answers.iter().take(2);
+        let told = told.map(|(name, answer)| format!("{name} {}", interval(answer)));
+        let told: Vec<String> = told.collect();
+        let name = rows.groups[found.group].words();
+        format!("{name}: {}", told.join(", "))
+    };
+    let mut out: Vec<String> = all.found.iter().take(TOLD).map(one).collect();
+    if all.found.len() > TOLD {
+        let rest = count(all.found.len() - TOLD, "more population");
+        out.push(format!("and {rest}"));
+    }
+    out
+}
+
 /// The summary for a terminal.
 pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
-    let mut out = sentences(args, rows, all).join("\n");
-    out.push('\n');
-    if let ([found], true) = (all.found.as_slice(), args.by.is_empty()) {
-        for (name, answer) in &found.answers {
-            out.push_str(&format!("{name:<8}  {}\n", interval(answer)));
-        }
-        for (name, index) in heaping(args, &rows.groups[found.group]) {
-            out.push_str(&format!("{name}  {}\n", human(index)));
-        }
-    } else {
-        for found in all.found.iter().take(TOLD) {
-            let told = found.answers.iter().take(2);
-            let told = told.map(|(name, answer)| format!("{name} {}", interval(answer)));
-            let told: Vec<String> = told.collect();
-            let name = rows.groups[found.group].words();
-            out.push_str(&format!("{name}: {}\n", told.join(", ")));
-        }
-        if all.found.len() > TOLD {
-            let rest = count(all.found.len() - TOLD, "more population");
-            out.push_str(&format!("and {rest}\n"));
-        }
-    }
+    let lines = sentences(args, rows, all).into_iter();
+    let lines = lines.chain(told(args, rows, all));
+    let mut out: String = lines.map(|line| format!("{line}\n")).collect();
     for warning in warnings(rows, all) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
     out
+}
+
+/// The same for a page: whole sentences, without the warnings.
+pub fn page(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
+    let ended = |line: String| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        format!("{}.", words.join(" "))
+    };
+    let begun = |line: String| {
+        let mut rest = line.chars();
+        let first = rest.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(rest).collect::<String>()
+    };
+    // Names of populations stay as they are.
+    let told = told(args, rows, all).into_iter();
+    let lines = sentences(args, rows, all).into_iter().map(begun);
+    lines.chain(told).map(ended).collect()
 }
 
 fn as_json(answer: &Answer) -> Value {

@@ -12,7 +12,7 @@ use quadrat_study::density::model::to_bytes;
 use quadrat_study::density::study::{
     Predicted, answered, asked_of, estimated, fit_json, named, read, words,
 };
-use quadrat_study::diagnostic::{Paint, Problems};
+use quadrat_study::diagnostic::Paint;
 use quadrat_study::fit_json::pretty;
 use quadrat_study::study::DensityStudy;
 use quadrat_study::version::VERSION;
@@ -20,8 +20,9 @@ use quadrat_study::words::clean;
 
 use super::shown::{figures, summary};
 use crate::args::Saying;
-use crate::commands::print;
-use crate::commands::section::{self, preview};
+use crate::commands::run::RENAMED;
+use crate::commands::section::preview;
+use crate::commands::{ELSEWHERE, print, spare_inputs};
 use crate::demo::Example;
 use crate::output::{Lock, Staged, writable};
 use crate::report;
@@ -39,7 +40,8 @@ pub fn go(
     let tables = tables.map(|p| folder.join(format!("{}.csv", p.name.value)));
     let own = [&csv, &fit, &page].into_iter().cloned();
     let outputs: Vec<PathBuf> = own.chain(tables).collect();
-    spare(study, path, &outputs)?;
+    let files = (study.written.folder.as_path(), study.files());
+    spare_inputs(files, path, &outputs, RENAMED)?;
     writable(&outputs)?;
     let lock = Lock::early(folder)?;
     let begun = Instant::now();
@@ -82,7 +84,8 @@ pub fn go(
 /// Estimates the density of a study and saves its model.
 pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) -> Result<()> {
     let outputs = [output.to_owned()];
-    spare(study, path, &outputs)?;
+    let files = (study.written.folder.as_path(), study.files());
+    spare_inputs(files, path, &outputs, ELSEWHERE)?;
     writable(&outputs)?;
     let begun = Instant::now();
     let rows = read(study)?;
@@ -98,11 +101,6 @@ pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) ->
     staged.bytes(output, &bytes)?;
     let written = staged.finish()?;
     told(study, &estimated, (saying, &json), &written)
-}
-
-/// Refuses to write over the study or its table.
-fn spare(study: &DensityStudy, path: &Path, outputs: &[PathBuf]) -> Result<(), Problems> {
-    section::spare((&study.written.folder, study.files()), path, outputs)
 }
 
 /// Prints what is asked for.

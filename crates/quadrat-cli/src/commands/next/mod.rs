@@ -25,7 +25,7 @@ use quadrat_study::study;
 use self::said::Told;
 use super::looks::{self, Asked};
 use super::predict::load;
-use super::{print, running, spare, spare_inputs};
+use super::{inputs, print, running, spare, spare_inputs};
 use crate::args::{Aggregation, Looks, Next, Saying};
 use crate::output::{Staged, apart, writable};
 use crate::progress::Bar;
@@ -117,7 +117,8 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     let how = running(&saying, &bar)?;
     let (posterior, listed, geographic) = if is_study {
         let resolved = resolved(study::open(&args.study, &args.study)?)?;
-        spare_inputs(&resolved, &args.study, outputs)?;
+        let elsewhere = "choose another name for the file";
+        spare_inputs(inputs(&resolved), &args.study, outputs, elsewhere)?;
         Tables::read(&resolved).check(&args.cost)?;
         let geographic = resolved.geographic.clone();
         let columns = &resolved.study.latent.columns;

@@ -44,10 +44,7 @@ pub fn run(args: &Ungroup) -> Result<()> {
         staged.bytes(life, &life_csv(edges, &rows, &all)?)?;
     }
     if let Some(plot) = &args.plot {
-        let (summary, warnings) = (
-            said::sentences(&asked, &rows, &all),
-            said::warnings(&rows, &all),
-        );
+        let (summary, warnings) = (said::page(&asked, &rows, &all), said::warnings(&rows, &all));
         let figures = vec![figure(&asked, &rows, &all)];
         let bytes = drawn(plot, &title(&asked), summary, warnings, figures)?;
         staged.bytes(plot, &bytes)?;

@@ -14,8 +14,8 @@ use quadrat_study::words::clean;
 
 use super::figure::figure;
 use crate::args::Saying;
-use crate::commands::print;
-use crate::commands::section::{preview, spare};
+use crate::commands::section::preview;
+use crate::commands::{ELSEWHERE, print, spare_inputs};
 use crate::demo::Example;
 use crate::output::{Lock, Staged, writable};
 use crate::report;
@@ -32,7 +32,8 @@ pub fn go(
     let file = |name: &str| folder.join(format!("{name}.csv"));
     let tables = names(&study.args).into_iter().map(file);
     let outputs: Vec<PathBuf> = [fit.clone(), page].into_iter().chain(tables).collect();
-    spare((&study.written.folder, study.files()), path, &outputs)?;
+    let files = (study.written.folder.as_path(), study.files());
+    spare_inputs(files, path, &outputs, ELSEWHERE)?;
     writable(&outputs)?;
     let lock = Lock::early(folder)?;
     let computed = compute(study)?;
@@ -83,7 +84,7 @@ fn page_of(study: &UngroupStudy, computed: &Computed, example: Option<&Example>)
     let notes = example.map_or(&[][..], |example| example.extras.notes);
     // Backticks are for terminals.
     let plain = |text: &str| text.replace('`', "");
-    let sentences = said::sentences(&study.args, rows, all);
+    let sentences = said::page(&study.args, rows, all);
     let previews = computed.tables.iter().map(|(name, text)| {
         let note = match *name == TABLES[0] {
             true => "Every step, with its interval",
