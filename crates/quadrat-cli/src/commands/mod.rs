@@ -146,6 +146,9 @@ pub fn spare_inputs(
 /// What mends that, where there is one output.
 pub const ELSEWHERE: &str = "choose another output with -o";
 
+/// And where predictions name outputs.
+pub const RENAMED: &str = "choose another output with -o, or rename the prediction";
+
 /// The folder of a study, and the files that it names.
 pub fn inputs(resolved: &Resolved) -> (&Path, Vec<PathBuf>) {
     (&resolved.study.folder, run_id::files(&resolved.study))

@@ -13,16 +13,13 @@ use quadrat_study::study::AnyStudy;
 use quadrat_study::words::clean;
 use quadrat_study::{fit_json, prediction_csv, study};
 
-use super::{closed, inputs, kept, print, running, spare_inputs};
+use super::{RENAMED, closed, inputs, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
 use crate::check;
 use crate::demo::Example;
 use crate::output::{Lock, Staged, stop_gently, writable};
 use crate::progress::Bar;
 use crate::{report, terminal};
-
-/// What mends an output that would replace an input, where predictions name outputs.
-pub const RENAMED: &str = "choose another output with -o, or rename the prediction";
 
 /// Runs the command.
 pub fn run(args: &Run) -> Result<()> {

@@ -20,9 +20,8 @@ use quadrat_study::words::clean;
 
 use super::shown::{figures, summary};
 use crate::args::Saying;
-use crate::commands::run::RENAMED;
 use crate::commands::section::preview;
-use crate::commands::{ELSEWHERE, print, spare_inputs};
+use crate::commands::{ELSEWHERE, RENAMED, print, spare_inputs};
 use crate::demo::Example;
 use crate::output::{Lock, Staged, writable};
 use crate::report;
