@@ -354,10 +354,12 @@ mod tests {
                     // standard errors of a mean; sds of what is skew are rougher.
                     assert!((told.mean()[row] - mean).abs() < 0.1 * sd, "{variance}");
                     assert!((told.sd()[row] / sd - 1.0).abs() < 0.2, "{variance}");
-                    // The weights of the hundred draws that lie so low are uneven. A factor of two
-                    // is a third of the sd of the logarithm at a variance of 9.
+                    // The weights of the hundred draws that lie so low are uneven: over twelve
+                    // seeds of a trial the logarithm of this end had errors of .1, .7 and 1 at
+                    // variances of 3, 9 and 49.
                     let ratio = told.quantile(0.025)[row] / lower;
-                    assert!((0.5..2.0).contains(&ratio), "{variance}: {ratio}");
+                    let most = if variance > 9.0 { 3.0 } else { 2.0 };
+                    assert!((1.0 / most..most).contains(&ratio), "{variance}: {ratio}");
                 }
             }
         }
