@@ -16,7 +16,7 @@ from . import _frames
 from ._errors import DataError
 
 # Keys of studies that name a table or a map.
-FILES = ("file", "exposure_table")
+FILES = ("file", "exposure_table", "inside")
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def _replaced(value, folder, where, seen):
             if key in FILES and not isinstance(own, (str, os.PathLike)):
                 if id(own) not in seen:
                     name = where if key == "file" else _within(where, key)
-                    seen[id(own)] = _write(own, os.path.join(folder, name))
+                    seen[id(own)] = _write(own, os.path.join(folder, name), key)
                 made[key] = seen[id(own)]
             else:
                 made[key] = _replaced(own, folder, _within(where, str(key)), seen)
@@ -51,12 +51,12 @@ def _within(where, key):
     return where if where and key == "support" else f"{where}-{key}".lstrip("-")
 
 
-def _write(frame, path):
+def _write(frame, path, key):
     is_map = isinstance(frame, Mapping) and frame.get("type") == "FeatureCollection"
     if is_map or hasattr(frame, "__geo_interface__"):
         return _write_map(frame if is_map else frame.__geo_interface__, path)
     if not _frames.is_frame(frame):
-        raise DataError(f"the study's `file` is {type(frame).__name__}; give a path, a data frame "
+        raise DataError(f"the study's `{key}` is {type(frame).__name__}; give a path, a data frame "
                         "or a feature collection")
     return _write_table(frame, path)
 

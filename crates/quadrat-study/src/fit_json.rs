@@ -172,7 +172,7 @@ pub fn of_section(
         "title": written.title,
         "kind": kind,
         "run": run,
-        // An estimate that failed is an error.
+        // Where nothing was estimated there is no such file.
         "converged": true,
         "seconds": seconds,
     });
@@ -200,7 +200,9 @@ pub fn reword(value: &mut Value, words: &impl Fn(&str) -> String) {
             Value::String(text) if ["error", "tail"].contains(&key.as_str()) => {
                 *text = words(text);
             }
-            other => reword(other, words),
+            // Names of populations stay as they are.
+            other if key != "by" => reword(other, words),
+            _ => {}
         }),
         Value::Array(items) if items.first().is_some_and(Value::is_object) => {
             items.iter_mut().for_each(|item| reword(item, words));

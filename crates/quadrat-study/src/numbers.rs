@@ -81,6 +81,14 @@ pub fn exact(value: f64) -> String {
     }
 }
 
+/// A number of a table that we have written. None of ours begins as the label 007 does.
+pub fn own_number(cell: &str) -> Option<f64> {
+    let mut first = cell.bytes().take(2);
+    let is_label =
+        first.next() == Some(b'0') && first.next().is_some_and(|byte| byte.is_ascii_digit());
+    cell.parse().ok().filter(|_| !is_label)
+}
+
 /// The same number with its whole part in groups of three digits.
 fn thousands(text: &str) -> String {
     let (sign, size) = text.split_at(text.len() - text.trim_start_matches('-').len());

@@ -13,6 +13,7 @@ use crate::density;
 use crate::diagnostic::{Paint, Problem, Problems};
 use crate::engine::{Answer, NotConverged, Running};
 use crate::fit_json;
+use crate::numbers::own_number;
 use crate::outcome::Outcome;
 use crate::overlap::once;
 use crate::places::Places;
@@ -155,10 +156,7 @@ fn of_density(study: &DensityStudy) -> Result<Found> {
 
 fn of_bands(study: &UngroupStudy) -> Result<Found> {
     let computed = ungroup::study::compute(study)?;
-    let failed = computed.whole(study).err().map_or_else(Vec::new, |p| p.0);
-    let failed = failed
-        .iter()
-        .map(|p| format!("not ungrouped: {}", p.message));
+    let left_out = computed.left_out(study);
     let tables = computed.tables.iter();
     let tables = tables.map(|(name, csv)| of_text(name, csv));
     Ok(Found {
@@ -167,7 +165,7 @@ fn of_bands(study: &UngroupStudy) -> Result<Found> {
         maps: Vec::new(),
         posterior: None,
         model: Vec::new(),
-        warnings: computed.warnings.iter().cloned().chain(failed).collect(),
+        warnings: computed.warnings.into_iter().chain(left_out).collect(),
         json: computed.json,
     })
 }
@@ -193,12 +191,7 @@ fn columns_of_text(text: &str) -> Result<Vec<(String, Column)>> {
             .zip(own)
             .for_each(|(all, cell)| all.push(cell));
     }
-    // No number of ours begins as the label 007 does.
-    let is_label = |cell: &str| {
-        let mut first = cell.bytes().take(2);
-        first.next() == Some(b'0') && first.next().is_some_and(|byte| byte.is_ascii_digit())
-    };
-    let number = |cell: &String| cell.parse().ok().filter(|_| !is_label(cell));
+    let number = |cell: &String| own_number(cell);
     let column = |cells: Vec<String>| {
         let numbers: Option<Vec<f64>> = cells.iter().map(number).collect();
         numbers.map_or_else(|| Column::Texts(cells), Column::Numbers)

@@ -1,6 +1,7 @@
 //! What reports of studies with one section in place of a function have in common.
 
 use quadrat_plot::{Cell, TablePreview};
+use quadrat_study::numbers::own_number;
 
 /// Rows of a table that the report shows.
 const PREVIEW: usize = 12;
@@ -11,10 +12,7 @@ pub fn preview(name: &str, note: &str, text: &str) -> TablePreview {
     let columns = reader
         .headers()
         .map(|h| h.iter().map(str::to_owned).collect());
-    let cell = |cell: &str| match cell.parse::<f64>() {
-        Ok(number) => Cell::Number(number),
-        Err(_) => Cell::from(cell),
-    };
+    let cell = |cell: &str| own_number(cell).map_or_else(|| Cell::from(cell), Cell::Number);
     let rows = reader.records().take(PREVIEW).flatten();
     TablePreview {
         name: name.to_owned(),

@@ -106,6 +106,14 @@ fn a_population_that_fails_is_named_and_the_others_are_written() {
     let told = fit(&folder.path().join("out"));
     assert_eq!(told["failed"][0]["by"]["place"], "torn");
     assert_eq!(told["populations"].as_array().map(Vec::len), Some(2));
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    for part in [
+        "8 bands of people",
+        "not ungrouped: torn: nothing is told from 10",
+        "down: median",
+    ] {
+        assert!(page.contains(part), "no `{part}`");
+    }
     // Where none is left nothing is written.
     std::fs::write(
         folder.path().join("t.csv"),
@@ -154,4 +162,66 @@ fn what_needs_a_function_is_refused_and_words_are_those_of_the_study() {
         std::fs::read_to_string(at.join("steps.csv")).unwrap(),
         BANDS
     );
+}
+
+#[test]
+fn columns_may_be_named_as_the_keys_are() {
+    let table = "lower,upper,count\n0,10,45\n10,20,44\n20,30,40\n";
+    let study =
+        "[ungroup]\nfile = \"t.csv\"\nlower = \"lower\"\nupper = \"upper\"\ncount = \"count\"\n";
+    let folder = folder(&[("t.csv", table.as_bytes()), ("s.toml", study.as_bytes())]);
+    done(folder.path(), &["run", "s.toml", "-o", "out", "-q"]);
+    let steps = std::fs::read_to_string(folder.path().join("out/steps.csv")).unwrap();
+    assert!(
+        steps.starts_with("from,to,mean,sd,lower,median,upper\n0,1,"),
+        "{steps}"
+    );
+}
+
+#[test]
+fn what_is_missing_is_placed_at_its_key() {
+    let folder = folder(&[("t.csv", BANDS.as_bytes()), ("s.toml", STUDY.as_bytes())]);
+    let at = folder.path();
+    for (from, to, place, told) in [
+        (
+            "\"t.csv\"",
+            "\"u.csv\"",
+            "s.toml:3:8",
+            "`u.csv` does not exist",
+        ),
+        (
+            "\"people\"",
+            "\"heads\"",
+            "s.toml:6:9",
+            "no column `heads` in t.csv",
+        ),
+        (
+            "draws = 3",
+            "step = 0.0001",
+            "s.toml:11:1",
+            "cells are asked for",
+        ),
+        (
+            "draws = 3",
+            "sampled = 1e-9",
+            "s.toml:11:1",
+            "`sampled` says that of",
+        ),
+        (
+            "last = 60",
+            "last = 20",
+            "s.toml:9:1",
+            "the end of the last band is 20",
+        ),
+    ] {
+        std::fs::write(at.join("s.toml"), STUDY.replace(from, to)).unwrap();
+        let ended = quadrat(at, &["run", "s.toml", "-o", "out"]);
+        let said = stderr(&ended);
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains(place) && said.contains(told), "{to}: {said}");
+        // The arrow to a place is no flag.
+        let is_flag = |word: &str| word.starts_with("--") && word != "-->";
+        assert!(!said.split_whitespace().any(is_flag), "{to}: {said}");
+    }
+    assert!(!at.join("out").exists());
 }

@@ -10,7 +10,7 @@ use toml_edit::Item;
 use super::fields::{Check, Section, kind, text};
 use super::likelihood::Given;
 use super::predict::{self, Predict, Scale, Where};
-use super::written::{Written, level};
+use super::written::{DRAWS, Written, level};
 use crate::diagnostic::{Problem, Problems};
 
 /// Keys of the section.
@@ -48,8 +48,6 @@ const CLASHES: [(&str, &str); 11] = [
     ("inside", "group"),
     ("inside", "interval"),
 ];
-/// Numbers of draws that can be asked for.
-const DRAWS: std::ops::RangeInclusive<i64> = 1..=4000;
 /// Cells that can be asked for along an axis.
 const CELLS: std::ops::RangeInclusive<i64> = 5..=5000;
 

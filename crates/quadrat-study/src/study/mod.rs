@@ -50,6 +50,21 @@ pub use sparse::Inducing;
 pub use ungroup::UngroupStudy;
 pub use varying::Vary;
 
+/// Sections in place of a function.
+const IN_PLACE: [&str; 2] = ["density", "ungroup"];
+/// Sections and keys of the study of a function alone.
+const OF_FUNCTION: [&str; 9] = [
+    "preset",
+    "latent",
+    "observe",
+    "hyperparameters",
+    "inference",
+    "coregionalization",
+    "noise",
+    "dispersion",
+    "baseline",
+];
+
 /// A whole study, correct as far as the text alone can tell.
 #[derive(Debug, Clone)]
 pub struct Study {
@@ -213,21 +228,7 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     let check = Check::new(&source);
     let root = Section::new(&check, "the study", document.as_table(), 0..0);
     root.keys(
-        &[
-            "title",
-            "preset",
-            "latent",
-            "density",
-            "ungroup",
-            "observe",
-            "predict",
-            "hyperparameters",
-            "inference",
-            "coregionalization",
-            "noise",
-            "dispersion",
-            "baseline",
-        ],
+        &[&["title", "predict"], &IN_PLACE[..], &OF_FUNCTION].concat(),
         &[],
     );
     let stem = path
@@ -236,11 +237,8 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     let title = root
         .text("title")
         .map_or_else(|| stem.into_owned(), |title| shown_title(&title.value));
-    if let Some(name) = ["density", "ungroup"]
-        .into_iter()
-        .find(|name| root.get(name).is_some())
-    {
-        written::alone(&check, &root, name, &["title", "predict"]);
+    if let Some(name) = IN_PLACE.into_iter().find(|name| root.get(name).is_some()) {
+        written::alone(&check, &root, name, &[&IN_PLACE[..], &OF_FUNCTION].concat());
         let written = Written::new(path, &source, title, &root, name);
         let study = match name {
             "density" => density::of(&root, written).map(|study| AnyStudy::Density(study.into())),

@@ -5,10 +5,11 @@
 use std::path::PathBuf;
 
 use quadrat::ungroup::Tail;
+use toml_edit::Item;
 
 use super::fields::{Section, distinct, kind};
-use super::written::{Written, level};
-use crate::diagnostic::{Problem, Problems};
+use super::written::{DRAWS, Written, level};
+use crate::diagnostic::{Problem, Problems, shown};
 
 /// Keys of the section.
 pub const KEYS: [&str; 18] = [
@@ -37,10 +38,6 @@ const CLASHES: [(&str, &str); 3] = [
     ("exposure", "sampled"),
     ("step", "edges"),
 ];
-/// Keys that need `exposure`.
-const OF_RATES: [&str; 2] = ["exposure_table", "life_table"];
-/// Numbers of draws that can be asked for.
-pub const DRAWS: std::ops::RangeInclusive<i64> = 1..=4000;
 
 /// What is asked of bands, in a study or on the command line.
 #[derive(Debug, Clone)]
@@ -122,14 +119,23 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
     let like = "[ungroup] above `file = ...`";
     let section = Section::from_item(root.check, "[ungroup]", item, like)?;
     section.keys(&KEYS, &[]);
+    let is_given = |key: &str| {
+        let item = section.get(key);
+        item.is_some_and(|item| item.as_bool() != Some(false))
+    };
     for (key, other) in CLASHES {
-        if section.get(key).is_some() && section.get(other).is_some() {
+        if is_given(key) && is_given(other) {
             let message = format!("`{key}` and `{other}` cannot stand together");
             section.refuse(key, message, format!("leave out `{key}` or `{other}`"));
         }
     }
-    for key in OF_RATES {
-        if section.get(key).is_some() && section.get("exposure").is_none() {
+    let life_table = section.flag("life_table").unwrap_or(false);
+    let of_rates = [
+        ("exposure_table", is_given("exposure_table")),
+        ("life_table", life_table),
+    ];
+    for (key, is_asked) in of_rates {
+        if is_asked && section.get("exposure").is_none() {
             let message = format!("`{key}` needs an exposure");
             let remedy =
                 "add `exposure = \"people\"`, the column of those to whom events may happen";
@@ -166,14 +172,14 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
         count: count.unwrap_or_default(),
         exposure: one("exposure"),
         exposure_table: one("exposure_table").map(PathBuf::from),
-        life_table: section.flag("life_table").unwrap_or(false),
+        life_table,
         by: by(&section),
         first: number("first"),
         last: number("last"),
         tail: one("tail").and_then(|text| match tail(&text) {
             Ok(tail) => Some(tail),
             Err(remedy) => {
-                let message = format!("`{text}` is not a known `tail`");
+                let message = format!("`{}` is not a known `tail`", shown(&text));
                 section.refuse("tail", message, remedy);
                 None
             }
@@ -197,6 +203,10 @@ fn by(section: &Section<'_>) -> Vec<String> {
     };
     match item.as_array() {
         Some(array) => {
+            if array.is_empty() {
+                let remedy = "name a column, or leave `by` out";
+                section.refuse("by", "`by` names no column", remedy);
+            }
             let names = distinct(section, "by", array).unwrap_or_default();
             names.into_iter().map(|name| name.value).collect()
         }
@@ -208,6 +218,9 @@ fn by(section: &Section<'_>) -> Vec<String> {
     }
 }
 
+/// How edges are written.
+const LIKE: &str = "such as `edges = [0, 18, 65, inf]`";
+
 /// Numbers of which the last may be infinite.
 fn edges(section: &Section<'_>) -> Vec<f64> {
     let Some(item) = section.get("edges") else {
@@ -217,18 +230,25 @@ fn edges(section: &Section<'_>) -> Vec<f64> {
         let whole = value.as_integer().map(|n| n as f64);
         value.as_float().or(whole).filter(|x| !x.is_nan())
     };
-    let all = item
-        .as_array()
-        .map(|array| array.iter().map(number).collect());
-    match all {
-        Some(Some(edges)) => edges,
-        _ => {
-            let message = format!("`edges` must be an array of numbers, not {}", kind(item));
-            let remedy = "such as `edges = [0, 18, 65, inf]`";
-            section.refuse("edges", message, remedy);
-            Vec::new()
-        }
+    let Some(array) = item.as_array() else {
+        let message = format!("`edges` must be an array of numbers, not {}", kind(item));
+        section.refuse("edges", message, LIKE);
+        return Vec::new();
+    };
+    if array.len() < 2 {
+        section.refuse("edges", "`edges` needs two numbers at least", LIKE);
     }
+    let one = |value: &toml_edit::Value| {
+        let found = number(value);
+        if found.is_none() {
+            let span = value.span().unwrap_or_else(|| section.span_of("edges"));
+            let told = kind(&Item::Value(value.clone()));
+            let message = format!("an edge must be a number, not {told}");
+            section.check.refuse(&span, message, LIKE);
+        }
+        found
+    };
+    array.iter().filter_map(one).collect()
 }
 
 /// A tail by its name; how to write one, where there is none of it.
@@ -301,6 +321,9 @@ mod tests {
         let cases = [
             ("step = 1\nedges = [0, 5]\n", 5, "cannot stand together"),
             ("life_table = true\n", 5, "needs an exposure"),
+            ("edges = [0, nan]\n", 5, "not the number NaN"),
+            ("edges = []\n", 5, "two numbers"),
+            ("by = []\n", 5, "names no column"),
             ("tail = \"flat\"\n", 5, "not a known `tail`"),
             ("sampled = 0\n", 5, "above zero"),
             ("draws = 5000\n", 5, "from 1 to 4000"),
@@ -318,6 +341,9 @@ mod tests {
             assert!(told.message.contains(words), "{more}: {}", told.message);
             let spot = told.place.as_ref().and_then(|p| p.spot.as_ref());
             assert_eq!(spot.map(|s| s.line), Some(line), "{more}");
+        }
+        for right in ["life_table = false\n", "exposure = \"n\"\nlog = false\n"] {
+            assert!(opened(&format!("{KEYS_OF_ALL}{right}")).is_ok(), "{right}");
         }
         let problems = opened("[ungroup]\nfile = \"b.csv\"\n").unwrap_err();
         assert_eq!(problems.0.len(), 2);

@@ -6,8 +6,11 @@ use toml_edit::Item;
 
 use super::fields::{Check, Section, Spanned};
 use super::predict::LEVEL;
-use crate::diagnostic::{Place, Problems, Source};
+use crate::diagnostic::{Place, Problem, Problems, Source};
 use crate::suggest;
+
+/// Numbers of draws that can be asked for.
+pub(super) const DRAWS: std::ops::RangeInclusive<i64> = 1..=4000;
 
 /// Text, folders and title, and where the section and its keys stand.
 #[derive(Debug)]
@@ -22,8 +25,19 @@ pub struct Written {
     pub title: String,
     /// Where the section stands.
     pub place: Place,
-    /// Where each of its keys stands.
-    pub keys: Vec<(String, Place)>,
+    /// Its keys.
+    pub keys: Vec<Key>,
+}
+
+/// A key of the section.
+#[derive(Debug)]
+pub struct Key {
+    /// What it is called.
+    pub name: String,
+    /// Where it stands.
+    pub place: Place,
+    /// Its value, where that is a text, and where it stands.
+    pub value: Option<(String, Place)>,
 }
 
 impl Written {
@@ -46,40 +60,59 @@ impl Written {
         }
     }
 
-    /// A refusal in the words of the study, at the key that it names where it stands nowhere else,
-    /// or at the section.
+    /// A refusal in the words of the study. What stands nowhere else, or is about a whole table, is
+    /// placed at the value that it names, such as a column or a file, or at the key, or at the
+    /// section.
     pub fn keyed(&self, mut problems: Problems, words: impl Fn(&str) -> String) -> Problems {
         for problem in &mut problems.0 {
             problem.message = words(&problem.message);
             problem.remedies.iter_mut().for_each(|r| r.reword(&words));
-            if problem.place.is_none() {
-                let remedies = problem.remedies.iter().map(ToString::to_string);
-                let mut said = std::iter::once(problem.message.clone()).chain(remedies);
-                let place = said.find_map(|words| {
-                    let is_told = |key: &str| words.contains(&format!("`{key}`"));
-                    let mut keys = self.keys.iter();
-                    keys.find(|(key, _)| is_told(key)).map(|(_, place)| place)
-                });
-                problem.place = Some(Box::new(place.unwrap_or(&self.place).clone()));
+            let place = problem.place.as_deref();
+            if place.is_some_and(|place| place.spot.is_some()) {
+                continue;
+            }
+            let found = self.place_of(problem);
+            let section = place.is_none().then_some(&self.place);
+            if let Some(place) = found.or(section) {
+                problem.place = Some(Box::new(place.clone()));
             }
         }
         problems
     }
+
+    /// The place of the value or key that a problem names; of a key only where it has no place.
+    fn place_of(&self, problem: &Problem) -> Option<&Place> {
+        let is_told = |text: &str, word: &str| text.contains(&format!("`{word}`"));
+        let values = self.keys.iter().filter_map(|key| key.value.as_ref());
+        let mut told = values.filter(|(value, _)| is_told(&problem.message, value));
+        if let Some((_, place)) = told.next() {
+            return Some(place);
+        }
+        // Messages begin with the name of a population, which may be a word of the study.
+        let remedies = problem.remedies.iter().map(ToString::to_string);
+        let mut said = remedies.chain([problem.message.clone()]);
+        let key = said.find_map(|text| self.keys.iter().find(|key| is_told(&text, &key.name)));
+        key.filter(|_| problem.place.is_none())
+            .map(|key| &key.place)
+    }
 }
 
-/// Where each key of a section stands.
-fn keys(root: &Section<'_>, name: &str) -> Vec<(String, Place)> {
+/// The keys of a section.
+fn keys(root: &Section<'_>, name: &str) -> Vec<Key> {
     let table = root.get(name).and_then(Item::as_table_like);
     let Some(table) = table else {
         return Vec::new();
     };
-    let span = root.span_of(name);
-    let section = Section::new(root.check, "", table, span);
-    let entries = section.entries().into_iter();
-    let place = |key: &Spanned<String>| root.check.source.place(&key.span);
-    entries
-        .map(|(key, _)| (key.value.clone(), place(&key)))
-        .collect()
+    let section = Section::new(root.check, "", table, root.span_of(name));
+    let place = |span| root.check.source.place(&span);
+    let key = |(key, item): (Spanned<String>, &Item)| Key {
+        place: place(key.span),
+        value: item
+            .as_str()
+            .map(|text| (text.to_owned(), place(section.span_of(&key.value)))),
+        name: key.value,
+    };
+    section.entries().into_iter().map(key).collect()
 }
 
 /// Flags of a command as the keys of a section that they are there, `--life-table` as `life_table`;
@@ -126,20 +159,20 @@ pub(super) fn level(section: &Section<'_>) -> f64 {
 ///
 /// # Arguments
 /// * `name` - of the section that stands in place of a function
-/// * `beside` - sections and keys that may stand beside it
-pub(super) fn alone(check: &Check<'_>, root: &Section<'_>, name: &str, beside: &[&str]) {
+/// * `others` - sections and keys of a function
+pub(super) fn alone(check: &Check<'_>, root: &Section<'_>, name: &str, others: &[&str]) {
     let entries = root.entries();
-    let is_own = |key: &str| key == name || beside.contains(&key);
-    let others = entries.iter().filter(|(key, _)| !is_own(&key.value));
-    let others: Vec<&str> = others.map(|(key, _)| key.value.as_str()).collect();
+    let is_other = |key: &str| key != name && others.contains(&key);
+    let found = entries.iter().filter(|(key, _)| is_other(&key.value));
+    let found: Vec<&str> = found.map(|(key, _)| key.value.as_str()).collect();
     let own = entries.iter().find(|(key, _)| key.value == name);
-    if let (Some((key, _)), false) = (own, others.is_empty()) {
+    if let (Some((key, _)), false) = (own, found.is_empty()) {
         let message = format!(
             "[{name}] stands in place of a function, and {} speak{} of one",
-            suggest::list(&others),
-            if others.len() == 1 { "s" } else { "" }
+            suggest::list(&found),
+            if found.len() == 1 { "s" } else { "" }
         );
-        let remedy = format!("leave out [{name}], or {}", suggest::list(&others));
+        let remedy = format!("leave out [{name}], or {}", suggest::list(&found));
         check.refuse(&key.span, message, remedy);
     }
 }

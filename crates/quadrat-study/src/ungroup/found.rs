@@ -56,7 +56,17 @@ impl All {
             all.rates(args, rows)?;
             return Ok(all);
         }
-        for members in batches(&rows.groups) {
+        for batch in batches(&rows.groups) {
+            let mut members = Vec::new();
+            for at in batch {
+                match refused::hardly_asked(args, &rows.groups[at]) {
+                    Some(problem) => all.failed.push((at, problem)),
+                    None => members.push(at),
+                }
+            }
+            if members.is_empty() {
+                continue;
+            }
             let first = &rows.groups[members[0]];
             let builder = configured(args, &first.lower, &first.upper);
             let populations: Vec<Population<'_>> = members

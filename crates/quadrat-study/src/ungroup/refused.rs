@@ -5,6 +5,8 @@ use quadrat::ungroup::UngroupError;
 use super::group::Group;
 use super::rows::{Part, Rows};
 use crate::diagnostic::{Problem, Problems};
+use crate::numbers::human;
+use crate::study::ungroup::Ungroup;
 
 /// Whether an error is about what was asked, not about one population.
 pub fn is_common(error: &UngroupError) -> bool {
@@ -19,7 +21,9 @@ pub fn is_common(error: &UngroupError) -> bool {
 /// A refusal of what was asked.
 pub fn common(error: &UngroupError) -> Problems {
     let remedy = match error {
-        UngroupError::ParetoAxis => "add --log".to_owned(),
+        UngroupError::ParetoAxis => {
+            "leave --tail out, or take another; bands of money have --log".to_owned()
+        }
         UngroupError::Setting { what, .. } => format!("change {}", flag(what)),
         _ => "change what is asked for".to_owned(),
     };
@@ -49,12 +53,33 @@ pub fn unexposed(exposed: &Rows, group: &Group) -> Problem {
     .remedy("add its bands, or leave the population out of the events")
 }
 
-/// A refusal of one population.
-pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
-    let of = match group.name.is_empty() {
+/// A population of whom fewer than one was asked: that tells nothing.
+pub fn hardly_asked(args: &Ungroup, group: &Group) -> Option<Problem> {
+    let counted: f64 = group.counts.iter().sum();
+    let asked = args.sampled * counted;
+    // Of nobody there is another refusal.
+    (counted > 0.0 && asked < 1.0).then(|| {
+        Problem::new(format!(
+            "{}--sampled says that of {} counted {} were asked",
+            named(group),
+            human(counted),
+            human(asked)
+        ))
+        .remedy("write how many were asked per one counted, such as 0.12 or 1000")
+    })
+}
+
+/// The name of a population in front of what is said of it.
+fn named(group: &Group) -> String {
+    match group.name.is_empty() {
         true => String::new(),
         false => format!("`{}`: ", group.words()),
-    };
+    }
+}
+
+/// A refusal of one population.
+pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
+    let of = named(group);
     let at = |band: usize, part: Part, fact: String, remedy: &str| {
         Problem::new(format!("{of}{fact}"))
             .at(rows.place(group, band, part))
@@ -160,6 +185,9 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
             let fact = format!("the first band is open below {edge}");
             at(0, Part::Upper, fact, "say with --first where it begins")
         }
+        UngroupError::TooFine { .. } => {
+            Problem::new(format!("{of}{error}")).remedy("give a wider --step, or --edges")
+        }
         // It is the setting that is wrong, not a row.
         UngroupError::Setting { what, .. } => {
             Problem::new(format!("{of}{error}")).remedy(format!("change {}", flag(what)))
@@ -181,7 +209,6 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
         }
         ref other => {
             let remedy = match other {
-                UngroupError::TooFine { .. } => "give a wider --step, or --edges",
                 UngroupError::NoCurve { .. } => {
                     "look for counts that are wrong; a nearer --last helps where it is far away"
                 }

@@ -245,11 +245,6 @@ impl Rows {
     pub fn address(&self, group: &Group, band: usize) -> String {
         self.table.row_address(group.rows[band])
     }
-
-    /// How many rows the table has.
-    pub fn count(&self) -> usize {
-        self.groups.iter().map(|group| group.rows.len()).sum()
-    }
 }
 
 /// A cell of a band.

@@ -92,14 +92,12 @@ fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         Some(_) => "rate",
         None => "step",
     };
-    let people: f64 = all
-        .found
-        .iter()
-        .flat_map(|f| &rows.groups[f.group].counts)
-        .sum();
+    let groups = || all.found.iter().map(|found| &rows.groups[found.group]);
+    let people: f64 = groups().flat_map(|group| &group.counts).sum();
+    let bands = groups().map(|group| group.rows.len()).sum();
     let mut out = vec![format!(
         "{} of `{}` ({} in all) in {}: {} with {level} intervals",
-        count(rows.count(), "band"),
+        count(bands, "band"),
         clean(&args.count),
         human(people),
         match args.by.is_empty() {

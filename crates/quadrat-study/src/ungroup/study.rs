@@ -83,6 +83,15 @@ pub fn compute(study: &UngroupStudy) -> Result<Computed> {
 }
 
 impl Computed {
+    /// The same as sentences: populations that were left out, and why.
+    pub fn left_out(&self, study: &UngroupStudy) -> Vec<String> {
+        let failed = self.whole(study).err().map_or_else(Vec::new, |p| p.0);
+        let told = failed
+            .iter()
+            .map(|p| format!("not ungrouped: {}", p.message));
+        told.collect()
+    }
+
     /// Why populations were not ungrouped, in the words of the study.
     ///
     /// # Errors

@@ -15,16 +15,17 @@ use crate::study::ungroup::Ungroup;
 /// # Errors
 /// Where two of its columns would have one name.
 pub fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
-    // Without a column of upper edges there is no name to give back.
-    let upper = args
-        .upper
-        .clone()
-        .unwrap_or_else(|| match args.lower.as_str() {
-            "to" => "until".to_owned(),
-            _ => "to".to_owned(),
-        });
+    // Without a column of upper edges, or where a column of answers has its name, there is no name
+    // to give back.
+    let own = |name: &str| (!COLUMNS.contains(&name)).then(|| name.to_owned());
+    let lower = own(&args.lower).unwrap_or_else(|| "from".to_owned());
+    let upper = args.upper.as_deref().and_then(own);
+    let upper = upper.unwrap_or_else(|| match lower.as_str() {
+        "to" => "until".to_owned(),
+        _ => "to".to_owned(),
+    });
     let mut header: Vec<String> = args.by.clone();
-    header.extend([args.lower.clone(), upper]);
+    header.extend([lower, upper]);
     header.extend(COLUMNS.map(str::to_owned));
     header.extend((1..=args.draws.unwrap_or(0)).map(|draw| draw_name(usize::from(draw))));
     let twice = (1..header.len()).find(|&i| header[..i].contains(&header[i]));
@@ -32,7 +33,7 @@ pub fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
         None => Ok(header),
         Some(i) => {
             let message = format!("the table would have two columns named `{}`", header[i]);
-            let remedy = "rename that column in the table that is read (`from` and `to` are edges that no other column is named), or name it once";
+            let remedy = "name each column once; where the table that is read has a column of that name, rename it there";
             Err(Problem::new(message).remedy(remedy).into())
         }
     }

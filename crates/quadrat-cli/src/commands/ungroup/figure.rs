@@ -34,6 +34,10 @@ pub fn figure(args: &Ungroup, rows: &Rows, all: &All) -> Figure {
             "Level lines are events over {exposure} of the bands; the curve is the mean of the rates, in steps, with its {level} interval."
         ),
     };
+    let drawn = || all.found.iter().take(DRAWN).flat_map(|found| &found.edges);
+    if drawn().any(|edge| edge.1 == f64::INFINITY) {
+        caption.push_str(" A band without an end is not drawn.");
+    }
     if all.found.len() > DRAWN {
         caption.push_str(&format!(
             " The first {DRAWN} of {} populations are drawn.",

@@ -85,6 +85,8 @@ fn page_of(study: &UngroupStudy, computed: &Computed, example: Option<&Example>)
     // Backticks are for terminals.
     let plain = |text: &str| text.replace('`', "");
     let sentences = said::page(&study.args, rows, all);
+    let left_out = computed.left_out(study);
+    let warnings = computed.warnings.iter().chain(&left_out);
     let previews = computed.tables.iter().map(|(name, text)| {
         let note = match *name == TABLES[0] {
             true => "Every step, with its interval",
@@ -96,7 +98,7 @@ fn page_of(study: &UngroupStudy, computed: &Computed, example: Option<&Example>)
         title: study.written.title.clone(),
         generated_by: format!("quadrat {VERSION}"),
         summary: sentences.iter().map(|s| plain(&words(s))).collect(),
-        warnings: computed.warnings.iter().map(|w| plain(w)).collect(),
+        warnings: warnings.map(|w| plain(w)).collect(),
         figures: vec![figure(&study.args, rows, all)],
         predictions: previews.collect::<Vec<TablePreview>>(),
         study: study.written.source.text.to_string(),
