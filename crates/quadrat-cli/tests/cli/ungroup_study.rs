@@ -53,7 +53,7 @@ fn a_study_tells_what_the_command_tells() {
     let json: serde_json::Value = serde_json::from_str(&done(folder.path(), &command)).unwrap();
     let read = |path| std::fs::read(folder.path().join(path)).unwrap();
     assert_eq!(read("out/steps.csv"), read("c.csv"));
-    let told = fit(&out);
+    let told = fit(folder.path());
     assert_eq!(
         (&told["kind"], &told["title"]),
         (&"ungroup".into(), &"Two places".into())
@@ -103,7 +103,7 @@ fn a_population_that_fails_is_named_and_the_others_are_written() {
         said.contains("`torn`") && said.contains("t.csv:11:"),
         "{said}"
     );
-    let told = fit(&folder.path().join("out"));
+    let told = fit(folder.path());
     assert_eq!(told["failed"][0]["by"]["place"], "torn");
     assert_eq!(told["populations"].as_array().map(Vec::len), Some(2));
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
@@ -132,7 +132,7 @@ fn what_needs_a_function_is_refused_and_words_are_those_of_the_study() {
     for command in [
         &["fit", "s.toml", "-o", "m.quadrat"][..],
         &["score", "s.toml"],
-        &["next", "s.toml", "--candidates", "t.csv"],
+        &["next", "s.toml", "--candidates", "t.csv", "--cost", "a=1"],
     ] {
         let ended = quadrat(at, command);
         let said = stderr(&ended);
@@ -198,13 +198,13 @@ fn what_is_missing_is_placed_at_its_key() {
         (
             "draws = 3",
             "step = 0.0001",
-            "s.toml:11:1",
+            "s.toml:10:1",
             "cells are asked for",
         ),
         (
             "draws = 3",
             "sampled = 1e-9",
-            "s.toml:11:1",
+            "s.toml:10:1",
             "`sampled` says that of",
         ),
         (
