@@ -8,6 +8,7 @@ use super::rows::Rows;
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::coordinate;
 use crate::study::ungroup::Ungroup;
+use quadrat::linalg::Mat;
 use quadrat::ungroup::{
     Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Tail, Ungroup as Builder,
     UngroupError,
@@ -200,14 +201,7 @@ fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
     }
     let answers = answers.into_iter().map(|(name, a)| (name.to_owned(), a));
     let answers = answers.collect();
-    let drawn = usize::from(args.draws.unwrap_or(0));
-    let draws = match drawn {
-        0 => Vec::new(),
-        n => {
-            let draws = estimate.draws(n);
-            (0..n).map(|k| draws.col_as_slice(k).to_vec()).collect()
-        }
-    };
+    let draws = drawn(args, |n| estimate.draws(n));
     Found {
         group,
         edges: estimate.edges().to_vec(),
@@ -230,6 +224,15 @@ fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
         effective: estimate.effective(),
         effective_settings: estimate.effective_settings(),
     }
+}
+
+/// Draws of every step, by draws, as many as are asked for.
+fn drawn(args: &Ungroup, of: impl FnOnce(usize) -> Mat<f64>) -> Vec<Vec<f64>> {
+    let Some(n) = args.draws.map(usize::from) else {
+        return Vec::new();
+    };
+    let draws = of(n);
+    (0..n).map(|k| draws.col_as_slice(k).to_vec()).collect()
 }
 
 /// What the first `ex` of a life table is.
@@ -259,14 +262,7 @@ fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
         Some(life) => vec![(expectancy(life), at_first(&life.e))],
         None => vec![("sum of the rates".to_owned(), rates.sum())],
     };
-    let drawn = usize::from(args.draws.unwrap_or(0));
-    let draws = match drawn {
-        0 => Vec::new(),
-        n => {
-            let draws = rates.draws(n);
-            (0..n).map(|k| draws.col_as_slice(k).to_vec()).collect()
-        }
-    };
+    let draws = drawn(args, |n| rates.draws(n));
     Found {
         group,
         edges: rates.edges().to_vec(),
