@@ -42,8 +42,8 @@ class Campaign:
     costs : dict or float
         What one measurement of each kind costs.
     about : Support, optional
-        What is to be known, for the policies ``"target"`` and ``"variance"``; all candidates where
-        it is not given.
+        What is to be known, for the policies ``"target"``, ``"exceedance"``, ``"maximum"``,
+        ``"minimum"`` and ``"variance"``; all candidates where it is not given.
     budget : float, optional
         What all measurements may cost together: no more is asked for.
     data : data frame, optional
@@ -144,7 +144,7 @@ class Campaign:
         """What is left of the budget, not below zero; `None` where there is no budget."""
         return None if self._budget is None else max(self._budget - self._spent, 0.0)
 
-    def ask(self, batch=None, policy="per-cost", budget=None, *, steps=None, seed=1):
+    def ask(self, batch=None, policy="per-cost", budget=None, *, steps=None, above=None, seed=1):
         """Chooses measurements, each the best beside those before it, none of which is known yet.
 
         Parameters
@@ -153,15 +153,18 @@ class Campaign:
             How many at most; where it is not given one, or as many as a budget pays for.
         policy : str
             ``"per-cost"`` takes the most information for its cost, ``"information"`` the most
-            whatever it costs, ``"target"`` and ``"variance"`` look at `about`; the others are those
-            of ``quadrat next``.
+            whatever it costs, ``"target"`` and ``"variance"`` look at `about`, ``"exceedance"`` at
+            whether the function exceeds `above` there, ``"maximum"`` and ``"minimum"`` at its
+            largest and smallest value there; the others are those of ``quadrat next``.
         budget : float, optional
             What they may cost together, no more than is left of the budget of the campaign, which
             is taken where this is not given.
         steps : int, optional
             Over how many measurements the policies at a pace spread the budget.
+        above : float, optional
+            The limit of ``"exceedance"``, of values, rates or chances.
         seed : int
-            Of the random policies.
+            Of the random policies, and of the functions drawn for ``"maximum"`` and ``"minimum"``.
 
         Returns
         -------
@@ -173,7 +176,7 @@ class Campaign:
         """
         if batch is None and budget is None:
             batch = 1
-        told = self._asked(batch, policy, self._allowed(budget), steps, seed)
+        told = self._asked(batch, policy, self._allowed(budget), steps, seed, above)
         if told["far"]:
             one, count = told["far"][0], len(told["far"])
             warnings.warn(f"{count} of {self._placed.rows} candidates lie far outside the data, "
@@ -186,15 +189,18 @@ class Campaign:
             columns[name] = _arrays.received(told[name])
         return Table(columns)
 
-    def information(self, policy="information"):
+    def information(self, policy="information", *, above=None):
         """What each kind alone would tell at every candidate, in bits: a :class:`Table`.
 
         Parameters
         ----------
-        policy : {"information", "target"}
-            Of the function, or of what is to be known.
+        policy : {"information", "target", "exceedance", "maximum", "minimum"}
+            Of the function, of what is to be known, of whether that exceeds a limit, or of its
+            largest or smallest value.
+        above : float, optional
+            The limit of ``"exceedance"``.
         """
-        told = _arrays.received(self._asked(1, policy, None, None, 1)["alone"])
+        told = _arrays.received(self._asked(1, policy, None, None, 1, above)["alone"])
         at = np.arange(self._placed.rows)
         alone = told.reshape(len(self._ways), len(at))
         return Table({"candidate": at, **self._where(at), **dict(zip(self.kinds, alone))})
@@ -217,16 +223,19 @@ class Campaign:
                             "less, or raise campaign.budget")
         return budget
 
-    def _asked(self, batch, policy, budget, steps, seed):
+    def _asked(self, batch, policy, budget, steps, seed, above):
         if batch is None:
             batch = 1 if budget is None else _MOST
         asked = {"policy": str(policy), "batch": _arrays.whole(batch, "batch", 1),
                  "budget": None if budget is None else _arrays.number(budget, "budget"),
                  "steps": None if steps is None else _arrays.whole(steps, "steps", 1),
+                 "above": None if above is None else _arrays.number(above, "above"),
                  "seed": _arrays.whole(seed, "seed")}
         if asked["policy"] == "target" and self._about is None:
             raise DataError("policy is \"target\", and the campaign has no target; give it about=, "
                             "such as a box(..)")
+        if (asked["policy"] == "exceedance") != (asked["above"] is not None):
+            raise DataError("above is the limit of the policy \"exceedance\"; give both, or neither")
         about = None if self._about is None else self._about.made()
         return _quadrat.ask(self.posterior._posterior, self._placed.made(), self._ways, asked,
                             about if asked["policy"] in _ABOUT else None)
@@ -326,7 +335,7 @@ class Campaign:
 
 
 # Policies that look at what is to be known.
-_ABOUT = ("target", "variance", "variance-pace")
+_ABOUT = ("target", "exceedance", "maximum", "minimum", "variance", "variance-pace")
 
 
 def _ways(kinds, costs):

@@ -67,6 +67,14 @@ def test_candidates_are_supports_or_frames(post, campaign):
     part = qd.box(x=([8.0], [10.0]), aggregate="mean")
     aimed = qd.Campaign(post, qd.point(x=X), KINDS, COSTS, about=part)
     assert aimed.ask(policy="target")["x"][0] >= 7
+    edge = campaign.ask(policy="exceedance", above=5.5)["x"][0]
+    crossed = post.predict(qd.point(x=[edge]), scale="latent")
+    assert abs(crossed.mean[0] - 5.5) < 2 * crossed.sd[0]
+    high = post.predict(qd.point(x=campaign.ask(policy="maximum")["x"]), scale="latent")
+    low = post.predict(qd.point(x=campaign.ask(policy="minimum")["x"]), scale="latent")
+    assert high.mean[0] > low.mean[0]
+    bits = campaign.information("exceedance", above=5.5)
+    assert all((np.asarray(bits[kind]) >= 0).all() for kind in campaign.kinds)
     information = campaign.information()
     assert list(information) == ["candidate", "x", "meter", "strip", "grade"]
     assert information["meter"].argmax() == campaign.ask(policy="information")["candidate"][0]
@@ -248,7 +256,9 @@ def test_messages_name_the_argument(post, campaign):
     with pytest.raises(TypeError, match="rows is list"):
         campaign.tell([1.0])
     for said, message in (({"batch": 0}, "batch is 0"), ({"policy": "best"}, "policy is \"best\""),
-                          ({"budget": 1}, "the budget"), ({"policy": "target"}, "give it about=")):
+                          ({"budget": 1}, "the budget"), ({"policy": "target"}, "give it about="),
+                          ({"policy": "exceedance"}, "above is the limit of the policy"),
+                          ({"above": 5.0}, "above is the limit of the policy")):
         with pytest.raises(qd.DataError, match=message):
             campaign.ask(**said)
     for rows, message in (

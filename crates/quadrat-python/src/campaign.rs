@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
-use quadrat::acquire::{Chosen, Offer, Places, Plan, Policy, Survey, choose, survey};
+use quadrat::acquire::{Chosen, Offer, Places, Plan, Policy, Survey, choose, latent_limit, survey};
 use quadrat::model::{FitOptions, Hyperparameters, Posterior as Fitted};
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Problem, Problems};
@@ -45,6 +45,7 @@ pub struct Asked {
     batch: usize,
     budget: Option<f64>,
     steps: Option<usize>,
+    above: Option<f64>,
     seed: u64,
 }
 
@@ -112,14 +113,16 @@ fn bits(nats: f64) -> f64 {
     nats / std::f64::consts::LN_2
 }
 
-fn plan(asked: &Asked) -> Outcome<Plan> {
+fn plan(asked: &Asked, fitted: &Fitted, offers: &[Offer]) -> Outcome<Plan> {
     let policy = Policy::named(&asked.policy).ok_or_else(|| {
         let known: Vec<&str> = Policy::ALL.iter().map(|policy| policy.name()).collect();
         let (asked, known) = (&asked.policy, known.join(", "));
         Failure::Data(format!("policy is \"{asked}\"; there are {known}"))
     })?;
+    let limit = asked.above.map(|above| latent_limit(fitted, offers, above));
     Ok(Plan {
         policy,
+        limit: limit.transpose()?,
         batch: asked.batch,
         budget: asked.budget,
         steps: asked.steps,
@@ -147,7 +150,8 @@ pub fn ask<'py>(
     let fitted = Arc::clone(&posterior.fitted);
     let costs: Vec<f64> = ways.iter().map(|way| way.cost).collect();
     let told = work::run(py, move || {
-        let (plan, offers) = (plan(&asked)?, offers(&fitted, &ways)?);
+        let offers = offers(&fitted, &ways)?;
+        let plan = plan(&asked, &fitted, &offers)?;
         let far = fitted.extrapolation(&at)?;
         let places = Places::new(&fitted, &at, &offers, targets.as_ref())?;
         Told::of(&survey(&fitted, &places, &offers)?, &plan, far)

@@ -37,9 +37,12 @@ pub struct Next {
     /// The rule of the choice
     #[arg(long, value_enum, default_value = "per-cost")]
     pub policy: PolicyWord,
-    /// Table of where the function is to be known: the policies `target`, `variance` and
-    /// `variance-pace` look at these; those by variance at the candidates when absent. Points,
-    /// unless `--target-box` or `--target-region` says otherwise
+    /// The limit of the policy `exceedance`, of values, rates or chances
+    #[arg(long, value_name = "LIMIT", allow_negative_numbers = true)]
+    pub above: Option<f64>,
+    /// Table of where the function is to be known: the policies `target`, `exceedance`, `maximum`,
+    /// `minimum`, `variance` and `variance-pace` look at these, all but `target` at the candidates
+    /// when absent. Points, unless `--target-box` or `--target-region` says otherwise
     #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
     /// A dimension of the target and the columns of its two edges: its average, and so its total,
@@ -49,7 +52,7 @@ pub struct Next {
     /// The two dimensions of the polygons of the target
     #[arg(long, value_name = "DIM,DIM", value_delimiter = ',', num_args = 1.., requires = "target", conflicts_with = "target_box")]
     pub target_region: Vec<String>,
-    /// The seed of random policies
+    /// The seed of random policies, and of the functions drawn by `maximum` and `minimum`
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Where measurements look.
@@ -128,6 +131,13 @@ pub enum PolicyWord {
     VariancePace,
     /// The most information about the targets, all of them together, for its cost
     Target,
+    /// The most information about whether the function exceeds `--above` at each target, for its
+    /// cost
+    Exceedance,
+    /// The most information about the largest value among the targets, for its cost
+    Maximum,
+    /// The most information about the smallest value among the targets, for its cost
+    Minimum,
     /// Any
     Random,
     /// Any kind, where it tells most
@@ -145,6 +155,9 @@ impl PolicyWord {
             Self::Variance => Policy::Variance,
             Self::VariancePace => Policy::VariancePace,
             Self::Target => Policy::Target,
+            Self::Exceedance => Policy::Exceedance,
+            Self::Maximum => Policy::Maximum,
+            Self::Minimum => Policy::Minimum,
             Self::Random => Policy::Random,
             Self::RandomKind => Policy::RandomKind,
         }

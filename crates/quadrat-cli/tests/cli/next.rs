@@ -298,3 +298,53 @@ fn measurements_are_chosen_for_a_target() {
     let unknown = ["--target-box", "depth=from,to"];
     refused(&[&elsewhere[..], &unknown].concat(), "no input `depth`");
 }
+
+/// A reading that is to say where a limit is exceeded is taken where the function crosses it; what
+/// all readings tell of one place is no more than one bit.
+#[test]
+fn measurements_are_chosen_for_a_limit() {
+    let folder = field();
+    let path = folder.path();
+    std::fs::write(path.join("p.csv"), "x\n5.0\n").unwrap();
+    let asked = [
+        "next",
+        "m.quadrat",
+        "--candidates",
+        "grid",
+        "--cost",
+        "point=1",
+    ];
+    let limit = ["--policy", "exceedance", "--above", "5.5"];
+    let output = done(
+        path,
+        &[&asked[..], &limit, &["--batch", "2", "--json"]].concat(),
+    );
+    let told: serde_json::Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(
+        (told["policy"].as_str(), told["above"].as_f64()),
+        (Some("exceedance"), Some(5.5))
+    );
+    let more = ["--target", "p.csv", "--batch", "20", "-o", "n.csv"];
+    let said = done(path, &[&asked[..], &limit, &more].concat());
+    assert!(
+        said.contains("by information about what exceeds 5.5 per cost"),
+        "{said}"
+    );
+    let rows = read(path, "n.csv");
+    let bits = rows[1..].iter().map(|row| row[2].parse::<f64>().unwrap());
+    let together: f64 = bits.sum();
+    assert!(together > 0.0 && together <= 1.0, "{together}");
+    let refused = |more: &[&str], word: &str| {
+        let output = quadrat(path, &[&asked[..], more].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    };
+    for (policy, what) in [("maximum", "largest"), ("minimum", "smallest")] {
+        let said = done(path, &[&asked[..], &["--policy", policy]].concat());
+        let rule = format!("by information about the {what} value per cost");
+        assert!(said.contains(&rule), "{said}");
+    }
+    refused(&["--policy", "exceedance"], "--above LIMIT");
+    refused(&["--above", "5"], "does not look at");
+    refused(&["--policy", "exceedance", "--above", "inf"], "inf");
+}

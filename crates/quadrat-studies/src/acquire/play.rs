@@ -75,6 +75,7 @@ pub fn play(
             batch: rules.batch.min(steps),
             budget: Some(left),
             steps: Some(steps),
+            limit: None,
             seed: noise.random_range(0..u64::MAX),
         };
         let chosen = choose(&survey(ground, &at, rules, &posterior)?, &plan)?;

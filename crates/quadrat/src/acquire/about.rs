@@ -73,14 +73,6 @@ impl About {
         nats.sum()
     }
 
-    /// The same of all measurements, by their numbers.
-    pub fn all(&self, survey: &Survey<'_>, state: &State<'_, '_>) -> Vec<f64> {
-        let numbers = (0..survey.len()).into_par_iter();
-        numbers
-            .map(|number| self.information(survey, state, survey.question(number)))
-            .collect()
-    }
-
     /// Follows a measurement that counts as a normal observation of some precision, one for every
     /// value of the hyperparameters.
     pub fn follow(&mut self, survey: &Survey<'_>, asked: Question, precisions: &[f64]) {

@@ -6,12 +6,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::about::About;
+use super::aim::Aim;
 use super::lazy::{Ranked, best};
 use super::policy::{Plan, Policy};
 use super::state::State;
 use super::survey::{Question, Survey};
-use super::targets::Targets;
 use crate::error::InputError;
 
 /// Shares of a budget that rounding may add.
@@ -26,7 +25,8 @@ pub struct Choice {
     /// Which.
     pub question: Question,
     /// What it is expected to tell beside those chosen before, in nats: of the function, by
-    /// [`Policy::Target`] of the targets.
+    /// [`Policy::Target`] of the targets, by [`Policy::Exceedance`] of whether these exceed the
+    /// limit, by [`Policy::Maximum`] and [`Policy::Minimum`] of their largest and smallest value.
     pub information: f64,
 }
 
@@ -89,14 +89,8 @@ pub struct Chosen {
 pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
     check(survey, plan)?;
     let mut state = State::new(survey);
-    let about = match plan.policy {
-        Policy::Target => Some(About::new(survey)?),
-        _ => None,
-    };
-    let information = match &about {
-        Some(about) => about.all(survey, &state),
-        None => state.all(),
-    };
+    let aim = Aim::new(survey, &state, plan)?;
+    let information = alone(survey, &state, &aim);
     let mut search = Search {
         survey,
         plan,
@@ -104,11 +98,7 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
         seen: vec![0; survey.len()],
         most: most(survey),
         left: plan.budget,
-        targets: match plan.policy.is_variance() {
-            true => Some(Targets::new(survey, &state)?),
-            false => None,
-        },
-        about,
+        aim,
         random: ChaCha8Rng::seed_from_u64(plan.seed),
     };
     let mut choices = Vec::new();
@@ -116,21 +106,12 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
         let Some(question) = search.next(&state, step) else {
             break;
         };
-        let information = match &search.about {
-            Some(about) => about.information(survey, &state, question),
-            None => state.information(question),
-        };
         choices.push(Choice {
             question,
-            information,
+            information: search.aim.information(survey, &state, question),
         });
         let precisions = state.make(question);
-        if let Some(targets) = &mut search.targets {
-            targets.follow(&state.taken());
-        }
-        if let Some(about) = &mut search.about {
-            about.follow(survey, question, &precisions);
-        }
+        search.aim.follow(survey, question, (&precisions, &state));
         if let Some(left) = &mut search.left {
             *left -= survey.kinds[question.kind].cost;
         }
@@ -139,6 +120,13 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
         choices,
         information,
     })
+}
+
+/// What every measurement alone would tell, by its number.
+fn alone(survey: &Survey<'_>, state: &State<'_, '_>, aim: &Aim) -> Vec<f64> {
+    let numbers = (0..survey.len()).into_par_iter();
+    let nats = numbers.map(|number| aim.information(survey, state, survey.question(number)));
+    nats.collect()
 }
 
 fn check(survey: &Survey<'_>, plan: &Plan) -> Result<(), InputError> {
@@ -227,7 +215,7 @@ fn bounded(survey: &Survey<'_>, plan: &Plan, cheapest: f64) -> Result<(), InputE
     let paid = plan.budget.map_or(f64::INFINITY, |all| {
         (all / cheapest * (1.0 + ROUNDING)).floor()
     });
-    // All targets count as measured, besides, where information is about them.
+    // All targets count as measured, besides, where information is about their values.
     let known = match plan.policy {
         Policy::Target => survey.targets.len() as f64,
         _ => 0.0,
@@ -270,8 +258,7 @@ struct Search<'s, 'a> {
     most: Vec<f64>,
     /// What is left to spend.
     left: Option<f64>,
-    targets: Option<Targets>,
-    about: Option<About>,
+    aim: Aim,
     random: ChaCha8Rng,
 }
 
@@ -299,10 +286,12 @@ impl Search<'_, '_> {
             _ => {}
         }
         let divisors = self.divisors(step);
-        let found = match (&mut self.targets, &self.about) {
-            (Some(targets), _) => targets.best(self.survey, state, step, (&kinds, &divisors)),
-            (None, Some(about)) => self.about(about, state, &kinds, &divisors),
-            (None, None) => self.lazily(state, step, &kinds, &divisors),
+        let found = match &mut self.aim {
+            Aim::Function => self.lazily(state, step, &kinds, &divisors),
+            Aim::Variance(targets) => targets.best(self.survey, state, step, (&kinds, &divisors)),
+            Aim::Targets(_) | Aim::Exceedance(_) | Aim::Largest(_) => {
+                self.of_all(state, &kinds, &divisors)
+            }
         };
         found.map(|number| self.survey.question(number))
     }
@@ -323,24 +312,21 @@ impl Search<'_, '_> {
             | Policy::Pace
             | Policy::Variance
             | Policy::VariancePace
-            | Policy::Target => kind.cost.max(pace),
+            | Policy::Target
+            | Policy::Exceedance
+            | Policy::Maximum
+            | Policy::Minimum => kind.cost.max(pace),
         })
         .collect()
     }
 
     /// The measurement that tells most of the targets over its divisor. All are looked at: what one
     /// tells of a target may grow by what is chosen.
-    fn about(
-        &self,
-        about: &About,
-        state: &State<'_, '_>,
-        kinds: &[usize],
-        divisors: &[f64],
-    ) -> Option<usize> {
+    fn of_all(&self, state: &State<'_, '_>, kinds: &[usize], divisors: &[f64]) -> Option<usize> {
         let all: Vec<(usize, usize)> = self.survey.numbers(kinds).collect();
         let scores = all.par_iter().map(|(kind, number)| {
             let asked = self.survey.question(*number);
-            let nats = about.information(self.survey, state, asked);
+            let nats = self.aim.information(self.survey, state, asked);
             (nats / divisors[*kind], Reverse(*number))
         });
         // Of equals the first.

@@ -22,6 +22,13 @@ pub enum Policy {
     VariancePace,
     /// The most information about all targets together for its cost.
     Target,
+    /// The most information about whether each target exceeds [`Plan::limit`], added up over
+    /// targets, for its cost.
+    Exceedance,
+    /// The most information about the largest value among the targets, for its cost.
+    Maximum,
+    /// The most information about the smallest value among the targets, for its cost.
+    Minimum,
     /// Any measurement.
     Random,
     /// Any kind, and the place where it tells most.
@@ -30,7 +37,7 @@ pub enum Policy {
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Information,
         Self::PerCost,
         Self::Normalised,
@@ -38,6 +45,9 @@ impl Policy {
         Self::Variance,
         Self::VariancePace,
         Self::Target,
+        Self::Exceedance,
+        Self::Maximum,
+        Self::Minimum,
         Self::Random,
         Self::RandomKind,
     ];
@@ -53,6 +63,9 @@ impl Policy {
             Self::Variance => "variance",
             Self::VariancePace => "variance-pace",
             Self::Target => "target",
+            Self::Exceedance => "exceedance",
+            Self::Maximum => "maximum",
+            Self::Minimum => "minimum",
             Self::Random => "random",
             Self::RandomKind => "random-kind",
         }
@@ -67,7 +80,8 @@ impl Policy {
     /// Whether it looks at targets.
     #[must_use]
     pub fn has_targets(self) -> bool {
-        self.is_variance() || self == Self::Target
+        use Policy::{Exceedance, Maximum, Minimum, Target};
+        self.is_variance() || matches!(self, Target | Exceedance | Maximum | Minimum)
     }
 
     /// Whether variances of targets are asked for.
@@ -93,7 +107,10 @@ pub struct Plan {
     /// In how many measurements the budget is to be spent, those of later batches too: what
     /// [`Policy::Pace`] spreads it over; those of this batch where it is not given.
     pub steps: Option<usize>,
-    /// Seed of random rules.
+    /// What [`Policy::Exceedance`] asks whether targets exceed it, as a latent value
+    /// ([`latent_limit`](super::latent_limit)); other rules do not look at it.
+    pub limit: Option<f64>,
+    /// Seed of random rules, and of the functions that are drawn for [`Policy::Maximum`].
     pub seed: u64,
 }
 
@@ -105,6 +122,7 @@ impl Default for Plan {
             batch: 1,
             budget: None,
             steps: None,
+            limit: None,
             seed: 1,
         }
     }

@@ -90,14 +90,6 @@ impl<'s, 'a> State<'s, 'a> {
             .sum()
     }
 
-    /// Information of all measurements, by their numbers.
-    pub fn all(&self) -> Vec<f64> {
-        let numbers = (0..self.survey.len()).into_par_iter();
-        numbers
-            .map(|number| self.information(self.survey.question(number)))
-            .collect()
-    }
-
     /// Makes a measurement: what follows is expected of its site, a normal observation that tells
     /// as much, of precision `(exp(2 I) - 1) / v`. Of normal rows it is the row itself.
     ///

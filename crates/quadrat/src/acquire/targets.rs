@@ -3,21 +3,14 @@
 use rayon::prelude::*;
 
 use super::lazy::{Ranked, best};
+use super::shared::Shared;
 use super::state::State;
 use super::survey::Survey;
 use crate::error::InputError;
-use crate::linalg::Mat;
 
-/// Numbers that may be kept: 320 MB.
-const MOST: usize = 40_000_000;
-/// Most and fewest places that stand for all of them.
-const PLACES: (usize, usize) = (1024, 16);
-
-/// Covariances of all latent values with the targets, as measurements are made.
+/// What is expected of the variance of the targets, as measurements are made.
 pub(super) struct Targets {
-    /// For every value of the hyperparameters, shape `[targets, rows]`.
-    covariance: Vec<Mat<f64>>,
-    rows: Vec<usize>,
+    shared: Shared,
     /// For every value of the hyperparameters what every measurement tells, by its number, when it
     /// was last looked at: no less than it does now.
     bounds: Vec<Vec<f64>>,
@@ -26,37 +19,12 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// The targets of a survey, or some of its places, evenly spread.
+    /// Before any measurement.
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] where their covariances with all places are too many.
+    /// As [`Shared::new`].
     pub fn new(survey: &Survey<'_>, state: &State<'_, '_>) -> Result<Self, InputError> {
-        let Some(first) = survey.members.first() else {
-            return Err(InputError::Empty);
-        };
-        let size = first.joint.mean().len();
-        let room = MOST / (size * survey.members.len()).max(1);
-        let rows = match survey.targets.is_empty() {
-            false => survey.targets.clone(),
-            true => {
-                let count = size.min(PLACES.0).min(room.max(PLACES.1));
-                (0..count).map(|i| i * size / count).collect()
-            }
-        };
-        if rows.len() > room {
-            return Err(InputError::Unavailable {
-                what: "a choice by variances over so many candidates",
-                remedy: "take fewer candidates or targets, or a policy by information",
-            });
-        }
-        let covariance = survey.members.iter().map(|member| {
-            let columns: Vec<Vec<f64>> = rows
-                .par_iter()
-                .map(|row| member.joint.column(*row))
-                .collect();
-            Mat::from_fn(rows.len(), size, |t, row| columns[t][row])
-        });
-        let covariance = covariance.collect();
+        let shared = Shared::new(survey)?;
         let members = 0..survey.members.len();
         let bounds = members.map(|k| {
             let numbers = (0..survey.len()).into_par_iter();
@@ -64,8 +32,7 @@ impl Targets {
             each.collect()
         });
         Ok(Self {
-            covariance,
-            rows,
+            shared,
             bounds: bounds.collect(),
             seen: vec![0; survey.len()],
         })
@@ -73,13 +40,7 @@ impl Targets {
 
     /// Follows a measurement that took `u u'` of every covariance.
     pub fn follow(&mut self, taken: &[&[f64]]) {
-        for (covariance, u) in self.covariance.iter_mut().zip(taken) {
-            let of: Vec<f64> = self.rows.iter().map(|row| u[*row]).collect();
-            for (row, at) in u.iter().enumerate() {
-                let column = covariance.col_as_slice_mut(row);
-                column.iter_mut().zip(&of).for_each(|(c, of)| *c -= at * of);
-            }
-        }
+        self.shared.follow(taken);
     }
 
     /// The measurement, by its number, that is expected to lower the mean variance of the targets
@@ -127,10 +88,9 @@ impl Targets {
     /// By how much the mean variance of the targets would fall were a latent value known: `sum_t
     /// c_t^2 / v` over the number of targets, of all of them.
     fn shares(&self, member: usize, variance: &[f64]) -> Vec<f64> {
-        let covariance = &self.covariance[member];
-        let rows = (0..covariance.ncols()).into_par_iter();
+        let rows = (0..self.shared.size()).into_par_iter();
         rows.map(|row| {
-            let column = covariance.col_as_slice(row);
+            let column = self.shared.of(member, row);
             let square = column.iter().map(|c| c * c).sum::<f64>() / column.len().max(1) as f64;
             match variance[row] > 0.0 {
                 true => square / variance[row],

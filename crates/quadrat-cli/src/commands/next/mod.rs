@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quadrat::acquire::{Chosen, Offer, Places as Askable, Plan, Policy, choose, survey};
+use quadrat::acquire::{
+    Chosen, Offer, Places as Askable, Plan, Policy, choose, latent_limit, survey,
+};
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
 use quadrat_study::engine::{self, Posterior};
@@ -37,6 +39,7 @@ const MOST: usize = 1000;
 /// Runs the command.
 pub fn run(args: &Next) -> Result<()> {
     affordable(args)?;
+    limited(args)?;
     let outputs: Vec<PathBuf> = args.output.iter().chain(&args.plot).cloned().collect();
     let told = (
         "a file that is read",
@@ -104,6 +107,22 @@ fn affordable(args: &Next) -> Result<(), Problems> {
     }
 }
 
+/// Refuses a rule without its limit, and a limit without its rule.
+fn limited(args: &Next) -> Result<(), Problems> {
+    let (message, remedy) = match (args.policy.policy(), args.above) {
+        (Policy::Exceedance, None) => (
+            "`--policy exceedance` asks where the function exceeds a limit, and there is none",
+            "say which: `--above LIMIT`",
+        ),
+        (Policy::Exceedance, Some(_)) | (_, None) => return Ok(()),
+        (_, Some(_)) => (
+            "--above is a limit that the policy does not look at",
+            "add `--policy exceedance`, or leave it out",
+        ),
+    };
+    Err(Problem::new(message).remedy(remedy).into())
+}
+
 /// The posterior of a saved model, or of a study that is fitted once all else was read, and the
 /// candidates.
 fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
@@ -164,7 +183,7 @@ fn targets(
     if !policy.has_targets() {
         return refuse(
             "--target says what is to be known, and the policy does not look at it",
-            "add `--policy target` or `--policy variance`, or leave it out",
+            "add `--policy target`, `exceedance` or `variance`, or leave it out",
         );
     }
     let has_width = !args.target_box.is_empty() || !args.target_region.is_empty();
@@ -218,7 +237,12 @@ fn chosen(
             quadrat_study::suggest::list(&kinds)
         )
     })?;
+    let limit = args.above.map(|above| {
+        latent_limit(posterior, offers, above)
+            .with_context(|| format!("the limit, {}, cannot be looked for", human(above)))
+    });
     let plan = Plan {
+        limit: limit.transpose()?,
         policy: args.policy.policy(),
         batch: match (args.batch, args.budget) {
             (Some(batch), _) => usize::from(batch),

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use quadrat::acquire::{Chosen, Offer, Question};
+use quadrat::acquire::{Chosen, Offer, Policy, Question};
 use quadrat_study::diagnostic::Paint;
 use quadrat_study::numbers::{coordinate, count, exact, human};
 use quadrat_study::places::Places;
@@ -154,6 +154,7 @@ impl Told<'_> {
             "format": 1,
             "counts": counts,
             "policy": self.args.policy.policy().name(),
+            "above": self.args.above,
             "candidates": self.places.len(),
             "hyperparameter_settings": self.settings,
             "kinds": kinds,
@@ -191,20 +192,22 @@ impl Told<'_> {
         ));
         if self.settings > 1 {
             let what = match self.args.policy.policy() {
-                quadrat::acquire::Policy::Target => "targets",
-                _ => "function",
+                Policy::Target => "the targets",
+                Policy::Exceedance => "where the limit is exceeded",
+                Policy::Maximum => "the largest value",
+                Policy::Minimum => "the smallest value",
+                _ => "the function",
             };
             text.push_str(&format!(
-                "  about the {what}, on average over {} of the hyperparameters\n",
+                "  about {what}, on average over {} of the hyperparameters\n",
                 count(self.settings, "setting")
             ));
         }
         text
     }
 
-    fn rule(&self) -> &'static str {
-        use quadrat::acquire::Policy;
-        match self.args.policy.policy() {
+    fn rule(&self) -> String {
+        let rule = match self.args.policy.policy() {
             Policy::Information => "information",
             Policy::PerCost => "information per cost",
             Policy::Normalised => "share of the most that a kind can tell",
@@ -212,8 +215,15 @@ impl Told<'_> {
             Policy::Variance => "fall of the mean variance per cost",
             Policy::VariancePace => "fall of the mean variance per cost, at the pace of the budget",
             Policy::Target => "information about the targets per cost",
+            Policy::Exceedance => "information about what exceeds",
+            Policy::Maximum => "information about the largest value per cost",
+            Policy::Minimum => "information about the smallest value per cost",
             Policy::Random => "chance",
             Policy::RandomKind => "chance among kinds, then information",
+        };
+        match self.args.above {
+            Some(limit) => format!("{rule} {} per cost", human(limit)),
+            None => rule.to_owned(),
         }
     }
 

@@ -169,26 +169,30 @@ pub(in crate::inference) fn brute(toy: &Toy, n: i32) -> (f64, [[f64; 2]; 4]) {
     let mut own: Vec<f64> = std::iter::once(0.0)
         .chain(theta[4..].iter().copied())
         .collect();
-    for a in &nodes {
-        for b in &nodes {
-            let f = factors[0].multiply(&[*a, *b]);
-            let f = [f[0] + 0.3, f[1] + 0.3];
-            for c in &nodes {
-                for d in &nodes {
-                    let g = factors[1].multiply(&[*c, *d]);
-                    let g = [g[0] - 1.0, g[1] - 1.0];
-                    let mut log = -0.5 * (a * a + b * b + c * c + d * d);
-                    for row in 0..2 {
-                        own[0] = g[row].exp();
-                        log += toy.likelihood.log_density(&own, row, f[row]).value;
-                    }
-                    let p = log.exp();
-                    total += p;
-                    for (sum, z) in sums.iter_mut().zip([f[0], f[1], g[0], g[1]]) {
-                        sum[0] += p * z;
-                        sum[1] += p * z * z;
-                    }
-                }
+    // Values of two rows, and the logarithm of their prior density.
+    let pairs = |factor: &Cholesky, mean: f64| -> Vec<([f64; 2], f64)> {
+        let all = nodes
+            .iter()
+            .flat_map(|a| nodes.iter().map(move |b| (*a, *b)));
+        all.map(|(a, b)| {
+            let z = factor.multiply(&[a, b]);
+            ([z[0] + mean, z[1] + mean], -0.5 * (a * a + b * b))
+        })
+        .collect()
+    };
+    let (first, second) = (pairs(&factors[0], 0.3), pairs(&factors[1], -1.0));
+    for (g, of_g) in &second {
+        for (f, of_f) in &first {
+            let mut log = of_f + of_g;
+            for row in 0..2 {
+                own[0] = g[row].exp();
+                log += toy.likelihood.log_density(&own, row, f[row]).value;
+            }
+            let p = log.exp();
+            total += p;
+            for (sum, z) in sums.iter_mut().zip([f[0], f[1], g[0], g[1]]) {
+                sum[0] += p * z;
+                sum[1] += p * z * z;
             }
         }
     }

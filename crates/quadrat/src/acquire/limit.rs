@@ -1,0 +1,57 @@
+//! Limits of responses as latent values.
+
+use super::offer::Offer;
+use crate::error::InputError;
+use crate::link::Link;
+use crate::model::Posterior;
+
+/// The latent value at which the response is a limit: that of a rate or a chance behind its link,
+/// of values and ranks the limit itself.
+///
+/// # Arguments
+/// * `offers` - the kinds of measurement, whose tables say what the response is
+///
+/// # Errors
+/// [`InputError::Unavailable`] for kinds of several outputs or with several links, of which one
+/// limit says different things, and behind a square, which has two latent values for one response;
+/// [`InputError::Range`] for a limit that no response reaches, and a table that is not there.
+pub fn latent_limit(
+    posterior: &Posterior,
+    offers: &[Offer],
+    limit: f64,
+) -> Result<f64, InputError> {
+    let mut known: Option<(Option<&str>, Link)> = None;
+    for offer in offers {
+        let table = posterior.observations().get(offer.table);
+        let (Some(table), Some(rows)) = (table, posterior.instrument(offer.table)) else {
+            return Err(InputError::Range {
+                what: format!("the table of the kind `{}`", offer.name),
+                row: 0,
+                value: offer.table as f64,
+                requirement: "the place of a table that the posterior was conditioned on",
+            });
+        };
+        let own = (table.output(), rows.mean_link().unwrap_or(Link::Identity));
+        if *known.get_or_insert(own) != own {
+            return Err(InputError::Unavailable {
+                what: "one limit for kinds of several outputs or links",
+                remedy: "offer the kinds of one output with one link",
+            });
+        }
+    }
+    let (_, link) = known.ok_or(InputError::Empty)?;
+    if link == Link::Square {
+        return Err(InputError::Unavailable {
+            what: "a limit of squares, which two latent values have",
+            remedy: "choose by information about the function, or fit with the link `exp`",
+        });
+    }
+    link.inverse(limit)
+        .filter(|latent| latent.is_finite())
+        .ok_or_else(|| InputError::Range {
+            what: "the limit".to_owned(),
+            row: 0,
+            value: limit,
+            requirement: "a value that the response may have, between its least and its largest",
+        })
+}
