@@ -38,6 +38,10 @@ pub struct Ungroup {
     /// Columns that name the population of each row: one for each of their combinations
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
     pub by: Vec<String>,
+    /// Rates of each population lie around those of all of them together: for populations of few
+    /// events, of one country; needs --exposure and --by
+    #[arg(long, requires_all = ["exposure", "by"])]
+    pub borrow: bool,
     /// Where an open first band begins; 0 when absent
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub first: Option<f64>,
@@ -99,6 +103,7 @@ impl Ungroup {
             exposure_table: self.exposure_table.clone(),
             life_table: self.life_table.is_some(),
             by: self.by.clone(),
+            borrow: self.borrow,
             first: self.first,
             last: self.last,
             tail: self.tail,

@@ -12,7 +12,7 @@ use super::written::{DRAWS, Written, level};
 use crate::diagnostic::{Problem, Problems, shown};
 
 /// Keys of the section.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 19] = [
     "file",
     "lower",
     "upper",
@@ -21,6 +21,7 @@ pub const KEYS: [&str; 18] = [
     "exposure_table",
     "life_table",
     "by",
+    "borrow",
     "first",
     "last",
     "tail",
@@ -58,6 +59,8 @@ pub struct Ungroup {
     pub life_table: bool,
     /// Columns that name the population of each row.
     pub by: Vec<String>,
+    /// Whether rates lie around those of all populations together.
+    pub borrow: bool,
     /// Where an open first band begins.
     pub first: Option<f64>,
     /// Where an open last band ends.
@@ -130,9 +133,11 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
         }
     }
     let life_table = section.flag("life_table").unwrap_or(false);
+    let borrow = section.flag("borrow").unwrap_or(false);
     let of_rates = [
         ("exposure_table", is_given("exposure_table")),
         ("life_table", life_table),
+        ("borrow", borrow),
     ];
     for (key, is_asked) in of_rates {
         if is_asked && section.get("exposure").is_none() {
@@ -141,6 +146,11 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
                 "add `exposure = \"people\"`, the column of those to whom events may happen";
             section.refuse(key, message, remedy);
         }
+    }
+    if borrow && section.get("by").is_none() {
+        let message = "`borrow` needs several populations";
+        let remedy = "add `by = \"region\"`, the column that names the population of each row";
+        section.refuse("borrow", message, remedy);
     }
     let one = |key: &str| section.text(key).map(|text| text.value);
     let needed = |key: &str, like: &str| {
@@ -174,6 +184,7 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
         exposure_table: one("exposure_table").map(PathBuf::from),
         life_table,
         by: by(&section),
+        borrow,
         first: number("first"),
         last: number("last"),
         tail: one("tail").and_then(|text| match tail(&text) {
@@ -321,6 +332,12 @@ mod tests {
         let cases = [
             ("step = 1\nedges = [0, 5]\n", 5, "cannot stand together"),
             ("life_table = true\n", 5, "needs an exposure"),
+            ("borrow = true\n", 5, "needs an exposure"),
+            (
+                "borrow = true\nexposure = \"who\"\n",
+                5,
+                "needs several populations",
+            ),
             ("edges = [0, nan]\n", 5, "not the number NaN"),
             ("edges = []\n", 5, "two numbers"),
             ("by = []\n", 5, "names no column"),

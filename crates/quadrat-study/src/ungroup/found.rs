@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::around::{Exposed, Standards};
 use super::group::Group;
 use super::refused;
 use super::rows::Rows;
@@ -10,8 +11,8 @@ use crate::numbers::coordinate;
 use crate::study::ungroup::Ungroup;
 use quadrat::linalg::Mat;
 use quadrat::ungroup::{
-    Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Tail, Ungroup as Builder,
-    UngroupError,
+    Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Standard, Tail,
+    Ungroup as Builder, UngroupError,
 };
 
 /// A population that was ungrouped.
@@ -100,37 +101,56 @@ impl All {
 
     /// Rates of every population, one after the other: each takes all threads.
     fn rates(&mut self, args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
+        let standards = args.borrow.then(|| Standards::new(args, rows));
         for (at, group) in rows.groups.iter().enumerate() {
-            let own = rows.exposed.as_deref();
-            let own = own.map(|exposed| (exposed, exposed.named(&group.name)));
-            let (counts, bands) = match own {
-                Some((exposed, None)) => {
-                    self.failed.push((at, refused::unexposed(exposed, group)));
-                    continue;
+            let failed = standards.iter().flat_map(|standards| &standards.failed);
+            if let Some((_, error)) = failed.into_iter().find(|(failed, _)| *failed == at) {
+                if refused::is_common(error) {
+                    return Err(refused::common(error));
                 }
-                Some((_, Some(own))) => {
-                    let bands = (own.lower.as_slice(), own.upper.as_slice());
-                    (own.counts.as_slice(), Some(bands))
+                self.failed.push((at, refused::borrowed(group, error)));
+                continue;
+            }
+            let standard = standards.as_ref().map(|standards| standards.of(at));
+            match Self::rates_of(args, (rows, group), standard.flatten()) {
+                Ok(rates) => {
+                    let mut found = found_rates(args, at, &rates);
+                    if standard == Some(None) {
+                        found.warnings.push(ALONE.to_owned());
+                    }
+                    self.found.push(found);
                 }
-                None => (group.exposure.as_deref().unwrap_or(&[]), None),
-            };
-            let stream = group.stream();
-            let of = Population { counts, stream };
-            let builder = configured(args, &group.lower, &group.upper);
-            match builder.rates_of(&group.counts, Exposure { of, bands }) {
-                Ok(rates) => self.found.push(found_rates(args, at, &rates)),
-                Err(error) if refused::is_common(&error) => return Err(refused::common(&error)),
-                Err(UngroupError::Exposure(error)) => {
-                    let problem = own.and_then(|(exposed, own)| {
-                        own.map(|own| refused::of(exposed, own, &error))
-                    });
-                    let problem = problem.unwrap_or_else(|| refused::of(rows, group, &error));
-                    self.failed.push((at, problem));
-                }
-                Err(error) => self.failed.push((at, refused::of(rows, group, &error))),
+                Err(Refused::All(problems)) => return Err(problems),
+                Err(Refused::One(problem)) => self.failed.push((at, problem)),
             }
         }
         Ok(())
+    }
+
+    fn rates_of(
+        args: &Ungroup,
+        (rows, group): (&Rows, &Group),
+        standard: Option<&Standard>,
+    ) -> Result<Rates, Refused> {
+        let exposed = Exposed::of(rows, group).map_err(Refused::One)?;
+        let of = Population {
+            counts: exposed.counts,
+            stream: group.stream(),
+        };
+        let bands = exposed.bands();
+        let mut builder = configured(args, &group.lower, &group.upper);
+        if let Some(standard) = standard {
+            builder = builder.around(standard);
+        }
+        let rates = builder.rates_of(&group.counts, Exposure { of, bands });
+        rates.map_err(|error| match (error, exposed.own) {
+            (error, _) if refused::is_common(&error) => Refused::All(refused::common(&error)),
+            (UngroupError::Exposure(error), Some((exposed, own))) => {
+                Refused::One(refused::of(exposed, own, &error))
+            }
+            (UngroupError::Exposure(error), None) => Refused::One(refused::of(rows, group, &error)),
+            (error, _) => Refused::One(refused::of(rows, group, &error)),
+        })
     }
 
     /// The failures, or nothing.
@@ -145,6 +165,16 @@ impl All {
         problems.or(())
     }
 }
+
+/// What could not be told: of one population, or of any.
+enum Refused {
+    One(Problem),
+    All(Problems),
+}
+
+/// Of a population that is to borrow, and cannot.
+const ALONE: &str =
+    "no other population has these bands, so that its rates lie around nobody else's (borrow)";
 
 /// Groups of the same bands, in the order of their first.
 fn batches(groups: &[Group]) -> Vec<Vec<usize>> {
@@ -163,7 +193,7 @@ fn batches(groups: &[Group]) -> Vec<Vec<usize>> {
 }
 
 /// The builder with what is said of it on the command line.
-fn configured<'a>(args: &Ungroup, lower: &'a [f64], upper: &'a [f64]) -> Builder<'a> {
+pub fn configured<'a>(args: &Ungroup, lower: &'a [f64], upper: &'a [f64]) -> Builder<'a> {
     let mut out = Builder::new(lower, upper)
         .log(args.log)
         .sampled(args.sampled)

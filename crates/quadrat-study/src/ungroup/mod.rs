@@ -1,5 +1,6 @@
 //! Counts in bands told in single years, or other steps; rates of events in bands too.
 
+mod around;
 mod edges;
 pub mod found;
 pub mod group;

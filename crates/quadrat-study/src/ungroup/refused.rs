@@ -53,6 +53,15 @@ pub fn unexposed(exposed: &Rows, group: &Group) -> Problem {
     .remedy("add its bands, or leave the population out of the events")
 }
 
+/// A population whose rates were to lie around those of others, which tell none.
+pub fn borrowed(group: &Group, error: &UngroupError) -> Problem {
+    Problem::new(format!(
+        "`{}`: the rates of the other populations, around which its own are to lie, cannot be told: {error}",
+        group.words()
+    ))
+    .remedy("leave --borrow out, or give more populations")
+}
+
 /// A population of whom fewer than one was asked: that tells nothing.
 pub fn hardly_asked(args: &Ungroup, group: &Group) -> Option<Problem> {
     let counted: f64 = group.counts.iter().sum();

@@ -109,6 +109,9 @@ fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
     out.extend(rows.inclusive.map(|unit| {
         format!("upper edges are the last number inside a band: each reaches {unit} further")
     }));
+    if args.borrow {
+        out.push("rates of each population lie around those of all together (--borrow)".to_owned());
+    }
     out.extend(tail(first));
     let until = first.life.as_ref().and_then(|life| life.until);
     out.extend(until.map(|end| {

@@ -8,7 +8,8 @@ use super::error::{UngroupError, Warning};
 use super::estimate::{Counting, Estimate};
 use super::fit::{Sample, Target, Task};
 use super::heaping::heaped;
-use super::prior::{self, Term};
+use super::prior::{self, LEVEL_SD, Term};
+use super::standard::Standard;
 use super::tail::Tail;
 use crate::inference::pooled::Pools;
 use crate::linalg::Mat;
@@ -51,6 +52,7 @@ pub struct Ungroup<'a> {
     pub(super) level: f64,
     pub(super) draws: usize,
     pub(super) seed: u64,
+    pub(super) standard: Option<&'a Standard>,
 }
 
 impl<'a> Ungroup<'a> {
@@ -73,6 +75,7 @@ impl<'a> Ungroup<'a> {
             level: LEVEL,
             draws: DRAWS,
             seed: 1,
+            standard: None,
         }
     }
 
@@ -150,6 +153,14 @@ impl<'a> Ungroup<'a> {
     #[must_use]
     pub fn draws(mut self, draws: usize) -> Self {
         self.draws = draws;
+        self
+    }
+
+    /// Rates lie around a curve that populations have about in common: for [`Self::rates`] of few
+    /// events. Counts do not look at it.
+    #[must_use]
+    pub fn around(mut self, standard: &'a Standard) -> Self {
+        self.standard = Some(standard);
         self
     }
 
@@ -295,7 +306,7 @@ impl<'a> Ungroup<'a> {
                 .windows(2)
                 .map(|pair| 0.5 * (pair[0] + pair[1]))
                 .collect(),
-            level: -length.ln(),
+            level: (-length.ln(), LEVEL_SD),
             terms: terms.into_iter().collect(),
             settings: prior::settings(SETTINGS, variance, length, self.seed),
             central: prior::central(variance, length),

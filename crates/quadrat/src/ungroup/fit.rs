@@ -22,8 +22,8 @@ pub(super) struct Task {
     pub pools: Pools,
     /// Middles of the cells on the axis.
     pub places: Vec<f64>,
-    /// Mean of the level.
-    pub level: f64,
+    /// Mean and sd of the level.
+    pub level: (f64, f64),
     pub terms: Vec<Term>,
     pub settings: Vec<Setting>,
     /// Where the search for modes begins.

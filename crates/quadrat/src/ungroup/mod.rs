@@ -46,6 +46,7 @@ mod prior;
 mod rate_fit;
 mod rate_prior;
 mod rates;
+mod standard;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -59,4 +60,5 @@ pub use exposed::Exposure;
 pub use heaping::{five_year_ratio, myers, whipple};
 pub use life::{Column, LifeTable};
 pub use rates::Rates;
+pub use standard::Standard;
 pub use tail::Tail;

@@ -22,8 +22,8 @@ use crate::special::scalar::normal_quantile;
 /// Centres and log sds, in the order of the table: relative to the scale of `f` or to the axis.
 const CENTRES: [f64; 4] = [1.0, 0.15, 0.03, 0.05];
 const LOG_SDS: [f64; 4] = [2.0, 0.7, 1.0, 0.7];
-/// The sd of the level.
-const LEVEL: f64 = 10.0;
+/// The sd of a level of which nothing is known.
+pub(super) const LEVEL_SD: f64 = 10.0;
 
 /// Variance and lengthscale of the smooth function, then those of the rough one.
 pub(super) type Setting = [f64; 4];
@@ -68,9 +68,14 @@ pub(super) struct Term {
 ///
 /// # Arguments
 /// * `places` - their middles on the axis
-/// * `level` - mean of the level
+/// * `level` - mean and sd of the level
 /// * `terms` - whose factors are normal
-pub(super) fn prior(setting: &Setting, places: &[f64], level: f64, terms: &[Term]) -> NodePrior {
+pub(super) fn prior(
+    setting: &Setting,
+    places: &[f64],
+    (level, level_sd): (f64, f64),
+    terms: &[Term],
+) -> NodePrior {
     let [smooth, far, rough, near] = *setting;
     let n = places.len();
     let mut covariance = Mat::zeros(n, n);
@@ -92,7 +97,7 @@ pub(super) fn prior(setting: &Setting, places: &[f64], level: f64, terms: &[Term
                 .iter()
                 .map(|t| t.sd * t.sd * t.shape[j] * t.shape[j + i])
                 .sum();
-            *out = bends[i] * decay[i] + rough * steep[i] + LEVEL * LEVEL + own;
+            *out = bends[i] * decay[i] + rough * steep[i] + level_sd * level_sd + own;
         }
     }
     for j in 0..n {

@@ -9,7 +9,8 @@
 //! The log rate is a level, a line and two functions as in `prior.rs`, with the variance 0.5 of the
 //! smooth one, 0.005 of the rough one. Where the first band is the first year of life its rate has
 //! a level of its own, and it falls fast in the years after: infants die at many times the rate of
-//! those who are one, and that goes on to fall for some years.
+//! those who are one, and that goes on to fall for some years. Around a standard (`standard.rs`) all
+//! this is of the deviation from it, and small.
 
 use rand::Rng;
 use rayon::prelude::*;
@@ -33,6 +34,8 @@ const SETTINGS: usize = 128;
 /// Variance of the smooth part of a log rate; the rough part has a hundredth.
 const VARIANCE: f64 = 0.5;
 const ROUGH: f64 = 0.01;
+/// The variance of the smooth part of the deviation from a standard.
+const DEVIATION: f64 = 0.03;
 /// Where nobody is, cells weigh alike.
 const NOBODY: f64 = 1e-200;
 /// The number of the stream of a population's normals.
@@ -98,10 +101,11 @@ impl Ungroup<'_> {
                 .collect()
         });
         exposed(&bands, &events, &totals)?;
-        let task = task(&bands, cells, &events, &totals);
+        let task = task(&bands, cells, &events, (&totals, self.standard));
         let length =
             bands.axis.forward(cells.edges[cells.len()]) - bands.axis.forward(cells.edges[0]);
-        let settings: Vec<Setting> = prior::settings(SETTINGS, VARIANCE, length, self.seed)
+        let variance = self.standard.map_or(VARIANCE, |_| DEVIATION);
+        let settings: Vec<Setting> = prior::settings(SETTINGS, variance, length, self.seed)
             .into_iter()
             // The rough part is told relative to the smooth one of counts.
             .map(|[smooth, far, rough, near]| [smooth, far, ROUGH / 0.03 * rough, near])

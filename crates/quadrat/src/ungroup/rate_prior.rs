@@ -4,7 +4,8 @@ use super::axis::Axis;
 use super::bands::Bands;
 use super::cells::Cells;
 use super::error::UngroupError;
-use super::prior::{self, Setting, Term};
+use super::prior::{self, LEVEL_SD, Setting, Term};
+use super::standard::Standard;
 use crate::inference::pooled::{NodePrior, Pools};
 use crate::inference::sites::{Block, LatentGaussian};
 use crate::likelihood::Poisson;
@@ -14,6 +15,11 @@ use crate::parameter::Parameter;
 
 /// The sd of the slope along the whole axis.
 const SLOPE: f64 = 5.0;
+/// The sds of the level and of that slope around a standard: of populations of one country, whose
+/// life expectancies differ by some years.
+const AROUND: (f64, f64) = (1.0, 1.0);
+/// The sd of what infants have besides, around a standard.
+const INFANT_AROUND: f64 = 0.5;
 /// By how much the log rate of the first year of life is above that of later childhood, and its sd:
 /// infants die at some twenty times the rate of children of ten, and where none died in a small
 /// population their rate is still of that order. A hundred events in that year leave nothing of it.
@@ -60,8 +66,11 @@ pub(super) struct Task<'a> {
     pub cells: &'a Cells,
     events: &'a [f64],
     places: Vec<f64>,
-    level: f64,
+    /// Mean and sd.
+    level: (f64, f64),
     terms: Vec<Term>,
+    /// Log rates of the standard, where there is one.
+    standard: Option<Vec<f64>>,
 }
 
 impl Task<'_> {
@@ -90,7 +99,11 @@ impl Task<'_> {
         let events = events.map_err(|error| UngroupError::NoCurve {
             reason: error.to_string(),
         })?;
-        let prior = prior::prior(setting, &self.places, self.level, &self.terms);
+        let mut prior = prior::prior(setting, &self.places, self.level, &self.terms);
+        if let Some(standard) = &self.standard {
+            let each = prior.mean.iter_mut().zip(standard);
+            each.for_each(|(mean, standard)| *mean += standard);
+        }
         Ok((Problem { prior, events }, pools))
     }
 }
@@ -100,11 +113,13 @@ pub(super) fn is_infant(bands: &Bands) -> bool {
     bands.axis == Axis::Linear && bands.edges[..2] == [0.0, 1.0]
 }
 
+/// # Arguments
+/// * `totals` - exposures of the bands
 pub(super) fn task<'a>(
-    bands: &'a Bands,
+    bands: &Bands,
     cells: &'a Cells,
     events: &'a [f64],
-    totals: &[f64],
+    (totals, standard): (&[f64], Option<&Standard>),
 ) -> Task<'a> {
     let ends: Vec<f64> = cells.edges.iter().map(|x| bands.axis.forward(*x)).collect();
     let places: Vec<f64> = ends
@@ -113,36 +128,53 @@ pub(super) fn task<'a>(
         .collect();
     let length = ends[cells.len()] - ends[0];
     let middle = 0.5 * (ends[cells.len()] + ends[0]);
+    let standard = standard.map(|standard| standard.at(bands.axis, &places));
     let mut terms = vec![Term {
         shape: places.iter().map(|u| (u - middle) / length).collect(),
         mean: 0.0,
-        sd: SLOPE,
+        sd: standard.as_ref().map_or(SLOPE, |_| AROUND.1),
     }];
     if is_infant(bands) {
         let first = cells.band[1];
-        terms.push(Term {
-            shape: (0..cells.len())
-                .map(|i| f64::from(u8::from(i < first)))
-                .collect(),
-            mean: INFANT.0,
-            sd: INFANT.1,
-        });
-        let shape = |(i, u): (usize, &f64)| match i < first {
-            true => 0.0,
-            false => (-u).exp(),
-        };
-        terms.push(Term {
-            shape: places.iter().enumerate().map(shape).collect(),
-            mean: CHILD.0,
-            sd: CHILD.1,
-        });
+        terms.extend(infants(first, &places, standard.is_some()));
     }
-    let all: f64 = events.iter().sum();
     Task {
         cells,
         events,
+        level: match standard.is_some() {
+            false => {
+                let all: f64 = events.iter().sum();
+                ((all / totals.iter().sum::<f64>()).ln(), LEVEL_SD)
+            }
+            // Rates near those of the standard, unless many events say otherwise.
+            true => (0.0, AROUND.0),
+        },
         places,
-        level: (all / totals.iter().sum::<f64>()).ln(),
         terms,
+        standard,
     }
+}
+
+/// What the first years of life have besides.
+fn infants(first: usize, places: &[f64], is_around: bool) -> Vec<Term> {
+    let infant = Term {
+        shape: (0..places.len())
+            .map(|i| f64::from(u8::from(i < first)))
+            .collect(),
+        mean: if is_around { 0.0 } else { INFANT.0 },
+        sd: if is_around { INFANT_AROUND } else { INFANT.1 },
+    };
+    if is_around {
+        return vec![infant];
+    }
+    let shape = |(i, u): (usize, &f64)| match i < first {
+        true => 0.0,
+        false => (-u).exp(),
+    };
+    let child = Term {
+        shape: places.iter().enumerate().map(shape).collect(),
+        mean: CHILD.0,
+        sd: CHILD.1,
+    };
+    vec![infant, child]
 }

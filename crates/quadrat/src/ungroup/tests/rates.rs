@@ -1,6 +1,10 @@
 //! Rates and life tables of a population that is known.
 
-use crate::ungroup::{Exposure, Population, Ungroup, UngroupError, Warning};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Poisson};
+
+use crate::ungroup::{Exposure, Population, Rates, Ungroup, UngroupError, Warning};
 
 const FROM: [f64; 20] = [
     0.0, 1.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0,
@@ -214,4 +218,58 @@ fn an_exposure_that_does_not_cover_the_events_is_refused() {
         matches!(nobody, UngroupError::NoExposure { row: 0, .. }),
         "{nobody}"
     );
+}
+
+/// A population of some hundred deaths around a country with the same rates: intervals are narrower
+/// than alone, and hold them; around rates that are twice its own too.
+#[test]
+fn few_events_lie_around_a_standard() {
+    let (to, deaths, people, truth) = known();
+    let country = Ungroup::new(&FROM, &to).rates(&deaths, &people).unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    for factor in [1.0, 0.5] {
+        let own: Vec<f64> = deaths.iter().map(|d| factor * d / 100.0).collect();
+        let own: Vec<f64> = own
+            .iter()
+            .map(|mean| {
+                if *mean > 0.0 {
+                    Distribution::sample(&Poisson::new(*mean).unwrap(), &mut random)
+                } else {
+                    0.0
+                }
+            })
+            .collect();
+        let exposed: Vec<f64> = people.iter().map(|n| n / 100.0).collect();
+        let standard = country.standard();
+        let plain = Ungroup::new(&FROM, &to);
+        let alone = plain.rates(&own, &exposed).unwrap();
+        let around = plain.around(&standard).rates(&own, &exposed).unwrap();
+        let error = |found: &Rates| -> f64 {
+            let each = found.mean().into_iter().zip(&truth);
+            each.map(|(mean, rate)| (mean / (factor * rate)).ln().powi(2))
+                .sum::<f64>()
+                / 100.0
+        };
+        let width = |found: &Rates| -> f64 {
+            let each = found.upper().into_iter().zip(found.lower());
+            each.map(|(upper, lower)| (upper / lower).ln()).sum::<f64>() / 100.0
+        };
+        let (lower, upper) = (around.lower(), around.upper());
+        let inside =
+            (0..100).filter(|&i| lower[i] <= factor * truth[i] && factor * truth[i] <= upper[i]);
+        let inside = inside.count();
+        assert!(inside >= 88, "{factor}: {inside}");
+        assert!(
+            width(&around) < 0.6 * width(&alone),
+            "{} {}",
+            width(&around),
+            width(&alone)
+        );
+        assert!(
+            error(&around) < 0.5 * error(&alone),
+            "{} {}",
+            error(&around),
+            error(&alone)
+        );
+    }
 }
