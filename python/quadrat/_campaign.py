@@ -42,8 +42,8 @@ class Campaign:
     costs : dict or float
         What one measurement of each kind costs.
     about : Support, optional
-        What is to be known, for the policies ``"target"``, ``"exceedance"``, ``"maximum"``,
-        ``"minimum"`` and ``"variance"``; all candidates where it is not given.
+        What is to be known, for the policies ``"target"``, ``"exceedance"`` and ``"variance"``; all
+        candidates where it is not given.
     budget : float, optional
         What all measurements may cost together: no more is asked for.
     data : data frame, optional
@@ -154,8 +154,8 @@ class Campaign:
         policy : str
             ``"per-cost"`` takes the most information for its cost, ``"information"`` the most
             whatever it costs, ``"target"`` and ``"variance"`` look at `about`, ``"exceedance"`` at
-            whether the function exceeds `above` there, ``"maximum"`` and ``"minimum"`` at its
-            largest and smallest value there; the others are those of ``quadrat next``.
+            whether the function exceeds `above` there; ``"maximum"`` and ``"minimum"`` at the
+            largest and smallest value among the candidates; the others are those of ``quadrat next``.
         budget : float, optional
             What they may cost together, no more than is left of the budget of the campaign, which
             is taken where this is not given.
@@ -195,8 +195,8 @@ class Campaign:
         Parameters
         ----------
         policy : {"information", "target", "exceedance", "maximum", "minimum"}
-            Of the function, of what is to be known, of whether that exceeds a limit, or of its
-            largest or smallest value.
+            Of the function, of what is to be known, of whether that exceeds a limit, or of the
+            largest or smallest value among the candidates.
         above : float, optional
             The limit of ``"exceedance"``.
         """
@@ -335,7 +335,7 @@ class Campaign:
 
 
 # Policies that look at what is to be known.
-_ABOUT = ("target", "exceedance", "maximum", "minimum", "variance", "variance-pace")
+_ABOUT = ("target", "exceedance", "variance", "variance-pace")
 
 
 def _ways(kinds, costs):

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
-use quadrat::acquire::{Chosen, Offer, Places, Plan, Policy, Survey, choose, latent_limit, survey};
+use quadrat::acquire::{
+    Chosen, Offer, Places, Plan, Policy, Survey, choose, latent_limit, suits, survey,
+};
 use quadrat::model::{FitOptions, Hyperparameters, Posterior as Fitted};
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Problem, Problems};
@@ -119,6 +121,7 @@ fn plan(asked: &Asked, fitted: &Fitted, offers: &[Offer]) -> Outcome<Plan> {
         let (asked, known) = (&asked.policy, known.join(", "));
         Failure::Data(format!("policy is \"{asked}\"; there are {known}"))
     })?;
+    suits(fitted, offers, policy)?;
     let limit = asked.above.map(|above| latent_limit(fitted, offers, above));
     Ok(Plan {
         policy,

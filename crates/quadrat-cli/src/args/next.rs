@@ -40,9 +40,9 @@ pub struct Next {
     /// The limit of the policy `exceedance`, of values, rates or chances
     #[arg(long, value_name = "LIMIT", allow_negative_numbers = true)]
     pub above: Option<f64>,
-    /// Table of where the function is to be known: the policies `target`, `exceedance`, `maximum`,
-    /// `minimum`, `variance` and `variance-pace` look at these, all but `target` at the candidates
-    /// when absent. Points, unless `--target-box` or `--target-region` says otherwise
+    /// Table of where the function is to be known: the policies `target`, `exceedance`, `variance`
+    /// and `variance-pace` look at these, all but `target` at the candidates when absent. Points,
+    /// unless `--target-box` or `--target-region` says otherwise
     #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
     /// A dimension of the target and the columns of its two edges: its average, and so its total,
@@ -134,9 +134,9 @@ pub enum PolicyWord {
     /// The most information about whether the function exceeds `--above` at each target, for its
     /// cost
     Exceedance,
-    /// The most information about the largest value among the targets, for its cost
+    /// The most information about the largest value among the candidates, for its cost
     Maximum,
-    /// The most information about the smallest value among the targets, for its cost
+    /// The most information about the smallest value among the candidates, for its cost
     Minimum,
     /// Any
     Random,

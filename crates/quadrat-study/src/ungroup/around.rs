@@ -14,6 +14,11 @@ use crate::study::ungroup::Ungroup;
 /// A population with a larger part of all events has the others as its standard: it is not to be
 /// drawn towards itself.
 const OWN: f64 = 0.05;
+/// Events that make a standard, at least, and times those of the population that is to lie around
+/// it: a standard counts as known, and of fewer events it is not. With 60 events around 2,000
+/// intervals of 95 % held .97 of simulated rates, around 60 they held .90, around 10 .67.
+const FEWEST: f64 = 300.0;
+const TIMES: f64 = 5.0;
 
 /// The exposure of a population.
 #[derive(Debug, Clone, Copy)]
@@ -56,28 +61,26 @@ impl<'a> Exposed<'a> {
     }
 }
 
-/// What each population lies around; none where no other one has its bands.
+/// What each population lies around; nothing where others have too few events, or other bands.
 pub struct Standards {
     all: Vec<Standard>,
     of: Vec<Option<usize>>,
-    /// Populations whose standard could not be found, and why.
-    pub failed: Vec<(usize, UngroupError)>,
 }
 
 impl Standards {
     /// Rates of all populations of the same bands, added up.
-    pub fn new(args: &Ungroup, rows: &Rows) -> Self {
+    ///
+    /// # Errors
+    /// Where the rates of some cannot be told.
+    pub fn new(args: &Ungroup, rows: &Rows) -> Result<Self, UngroupError> {
         let mut out = Self {
             all: Vec::new(),
             of: vec![None; rows.groups.len()],
-            failed: Vec::new(),
         };
         for members in alike(rows) {
-            if members.len() > 1 {
-                out.add(args, &members);
-            }
+            out.add(args, &members)?;
         }
-        out
+        Ok(out)
     }
 
     /// That of a population.
@@ -85,60 +88,55 @@ impl Standards {
         self.of[group].map(|at| &self.all[at])
     }
 
-    fn add(&mut self, args: &Ungroup, members: &[Member<'_>]) {
-        let sum = |of: &dyn Fn(&Member<'_>) -> Vec<f64>| -> Vec<f64> {
-            let mut sum = of(&members[0]);
-            for member in &members[1..] {
-                sum.iter_mut().zip(of(member)).for_each(|(a, b)| *a += b);
+    fn add(&mut self, args: &Ungroup, members: &[Member<'_>]) -> Result<(), UngroupError> {
+        let all: f64 = members.iter().map(Member::events).sum();
+        let mut whole = None;
+        for member in members {
+            let (own, others) = (member.events(), all - member.events());
+            if others < FEWEST.max(TIMES * own) {
+                continue;
+            }
+            let is_large = own > OWN * all;
+            let at = match is_large {
+                true => {
+                    let others = members.iter().filter(|other| other.at != member.at);
+                    self.curve(args, &others.collect::<Vec<_>>())?
+                }
+                false => match whole {
+                    Some(at) => at,
+                    None => self.curve(args, &members.iter().collect::<Vec<_>>())?,
+                },
+            };
+            if !is_large {
+                whole = Some(at);
+            }
+            self.of[member.at] = Some(at);
+        }
+        Ok(())
+    }
+
+    /// The number of a new curve: of populations of the same bands together.
+    fn curve(&mut self, args: &Ungroup, of: &[&Member<'_>]) -> Result<usize, UngroupError> {
+        let Some(first) = of.first() else {
+            return Err(UngroupError::Nothing);
+        };
+        let sum = |column: &dyn Fn(&Member<'_>) -> Vec<f64>| -> Vec<f64> {
+            let mut sum = vec![0.0; column(first).len()];
+            for member in of {
+                let own = column(member);
+                sum.iter_mut().zip(own).for_each(|(all, own)| *all += own);
             }
             sum
         };
         let events = sum(&|member| member.group.counts.clone());
         let exposed = sum(&|member| member.exposed.counts.to_vec());
-        let total: f64 = events.iter().sum();
-        let mut whole: Option<Result<usize, UngroupError>> = None;
-        for member in members {
-            let own: f64 = member.group.counts.iter().sum();
-            let found = match own > OWN * total {
-                true => {
-                    let less = |all: &[f64], own: &[f64]| -> Vec<f64> {
-                        let each = all.iter().zip(own);
-                        // Sums of decimals may leave less than nothing.
-                        each.map(|(all, own)| (all - own).max(0.0)).collect()
-                    };
-                    let others = [
-                        less(&events, &member.group.counts),
-                        less(&exposed, member.exposed.counts),
-                    ];
-                    self.curve(args, member, &others)
-                }
-                false => whole
-                    .get_or_insert_with(|| {
-                        self.curve(args, member, &[events.clone(), exposed.clone()])
-                    })
-                    .clone(),
-            };
-            match found {
-                Ok(at) => self.of[member.at] = Some(at),
-                Err(error) => self.failed.push((member.at, error)),
-            }
-        }
-    }
-
-    /// The number of a new curve: of events and exposures in the bands of a population.
-    fn curve(
-        &mut self,
-        args: &Ungroup,
-        like: &Member<'_>,
-        [events, exposed]: &[Vec<f64>; 2],
-    ) -> Result<usize, UngroupError> {
         let of = Population {
-            counts: exposed,
+            counts: &exposed,
             stream: 0,
         };
-        let bands = like.exposed.bands();
-        let builder = configured(args, &like.group.lower, &like.group.upper);
-        let rates = builder.rates_of(events, Exposure { of, bands })?;
+        let bands = first.exposed.bands();
+        let builder = configured(args, &first.group.lower, &first.group.upper);
+        let rates = builder.rates_of(&events, Exposure { of, bands })?;
         self.all.push(rates.standard());
         Ok(self.all.len() - 1)
     }
@@ -151,8 +149,27 @@ struct Member<'a> {
     exposed: Exposed<'a>,
 }
 
-/// Populations of the same bands, in the order of their first; those without an exposure are left
-/// out.
+impl Member<'_> {
+    fn events(&self) -> f64 {
+        self.group.counts.iter().sum()
+    }
+
+    /// Whether its numbers can be added to those of others; what is wrong with them is told of it
+    /// alone.
+    fn is_sound(&self) -> bool {
+        let whole = |events: &f64| *events >= 0.0 && events.fract() == 0.0;
+        let exposed = |people: &f64| *people >= 0.0 && people.is_finite();
+        let each = self.group.counts.iter().zip(self.exposed.counts);
+        let mut of_nobody = each.filter(|(events, people)| **events > 0.0 && **people == 0.0);
+        let is_same = self.exposed.own.is_none();
+        self.group.counts.iter().all(whole)
+            && self.exposed.counts.iter().all(exposed)
+            && !(is_same && of_nobody.next().is_some())
+    }
+}
+
+/// Populations of the same bands, in the order of their first; those whose numbers cannot be used
+/// are left out.
 fn alike(rows: &Rows) -> Vec<Vec<Member<'_>>> {
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut out: Vec<Vec<Member<'_>>> = Vec::new();
@@ -160,11 +177,15 @@ fn alike(rows: &Rows) -> Vec<Vec<Member<'_>>> {
         let Ok(exposed) = Exposed::of(rows, group) else {
             continue;
         };
+        let member = Member { at, group, exposed };
+        if !member.is_sound() {
+            continue;
+        }
         let batch = *places.entry(exposed.key(group)).or_insert_with(|| {
             out.push(Vec::new());
             out.len() - 1
         });
-        out[batch].push(Member { at, group, exposed });
+        out[batch].push(member);
     }
     out
 }

@@ -102,15 +102,11 @@ impl All {
     /// Rates of every population, one after the other: each takes all threads.
     fn rates(&mut self, args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
         let standards = args.borrow.then(|| Standards::new(args, rows));
+        let standards = standards.transpose().map_err(|error| match error {
+            error if refused::is_common(&error) => refused::common(&error),
+            error => refused::borrowed(rows, &error),
+        })?;
         for (at, group) in rows.groups.iter().enumerate() {
-            let failed = standards.iter().flat_map(|standards| &standards.failed);
-            if let Some((_, error)) = failed.into_iter().find(|(failed, _)| *failed == at) {
-                if refused::is_common(error) {
-                    return Err(refused::common(error));
-                }
-                self.failed.push((at, refused::borrowed(group, error)));
-                continue;
-            }
             let standard = standards.as_ref().map(|standards| standards.of(at));
             match Self::rates_of(args, (rows, group), standard.flatten()) {
                 Ok(rates) => {
@@ -172,9 +168,8 @@ enum Refused {
     All(Problems),
 }
 
-/// Of a population that is to borrow, and cannot.
-const ALONE: &str =
-    "no other population has these bands, so that its rates lie around nobody else's (borrow)";
+/// Of a population that is to borrow, and does not.
+const ALONE: &str = "others of the same bands have fewer than 300 events, or fewer than five times its own: its rates are told by themselves (borrow)";
 
 /// Groups of the same bands, in the order of their first.
 fn batches(groups: &[Group]) -> Vec<Vec<usize>> {

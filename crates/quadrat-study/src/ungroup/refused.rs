@@ -53,13 +53,13 @@ pub fn unexposed(exposed: &Rows, group: &Group) -> Problem {
     .remedy("add its bands, or leave the population out of the events")
 }
 
-/// A population whose rates were to lie around those of others, which tell none.
-pub fn borrowed(group: &Group, error: &UngroupError) -> Problem {
-    Problem::new(format!(
-        "`{}`: the rates of the other populations, around which its own are to lie, cannot be told: {error}",
-        group.words()
-    ))
-    .remedy("leave --borrow out, or give more populations")
+/// Populations together, of which no rates can be told.
+pub fn borrowed(rows: &Rows, error: &UngroupError) -> Problems {
+    let message = format!(
+        "the rates of all populations together, which each is to lie around, cannot be told: {error}"
+    );
+    let problem = Problem::new(message).at(rows.whole());
+    problem.remedy("leave out --borrow (`borrow`)").into()
 }
 
 /// A population of whom fewer than one was asked: that tells nothing.

@@ -110,7 +110,10 @@ fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         format!("upper edges are the last number inside a band: each reaches {unit} further")
     }));
     if args.borrow {
-        out.push("rates of each population lie around those of all together (--borrow)".to_owned());
+        out.push(
+            "rates of each population lie around those of the others with the same bands (borrow)"
+                .to_owned(),
+        );
     }
     out.extend(tail(first));
     let until = first.life.as_ref().and_then(|life| life.until);

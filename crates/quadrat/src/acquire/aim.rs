@@ -16,8 +16,8 @@ pub(super) enum Aim {
     /// Information about all targets together.
     Targets(About),
     /// Information about whether each target exceeds a limit.
-    Exceedance(Exceed),
-    /// Information about the largest or smallest value of the targets.
+    Exceedance(Box<Exceed>),
+    /// Information about the largest or smallest value of the candidates.
     Largest(Largest),
     /// Small variances of the targets.
     Variance(Targets),
@@ -36,7 +36,7 @@ impl Aim {
     ) -> Result<Self, InputError> {
         Ok(match plan.policy {
             Policy::Target => Self::Targets(About::new(survey)?),
-            Policy::Exceedance => Self::Exceedance(Exceed::new(survey, plan.limit)?),
+            Policy::Exceedance => Self::Exceedance(Box::new(Exceed::new(survey, plan.limit)?)),
             Policy::Maximum => Self::Largest(Largest::new(survey, (1.0, plan.seed))?),
             Policy::Minimum => Self::Largest(Largest::new(survey, (-1.0, plan.seed))?),
             policy if policy.is_variance() => Self::Variance(Targets::new(survey, state)?),
@@ -65,9 +65,9 @@ impl Aim {
         match self {
             Self::Function => {}
             Self::Targets(about) => about.follow(survey, asked, precisions),
-            Self::Exceedance(exceed) => exceed.follow(&state.taken()),
+            Self::Exceedance(exceed) => exceed.follow(state),
             Self::Largest(largest) => {
-                largest.follow(survey, survey.row(asked), (precisions, &state.taken()));
+                largest.follow(asked.place, (precisions, &state.taken()));
             }
             Self::Variance(targets) => targets.follow(&state.taken()),
         }

@@ -51,7 +51,8 @@ pub struct Chosen {
 /// cheapest kind, and a place or target that no belief has; [`InputError::Shape`] for members of
 /// several sizes, or with another number of reports than there are kinds; [`InputError::Empty`]
 /// without places, kinds or beliefs; [`InputError::Unavailable`] for too many targets, and for more
-/// choices among more candidates than memory holds.
+/// choices among more candidates than memory holds; by [`Policy::Exceedance`] without a finite limit,
+/// by [`Policy::Maximum`] and [`Policy::Minimum`] for kinds of several outputs.
 ///
 /// # Numerics
 /// A measurement whose last known information is below the best is not looked at again. Of normal
@@ -290,7 +291,7 @@ impl Search<'_, '_> {
             Aim::Function => self.lazily(state, step, &kinds, &divisors),
             Aim::Variance(targets) => targets.best(self.survey, state, step, (&kinds, &divisors)),
             Aim::Targets(_) | Aim::Exceedance(_) | Aim::Largest(_) => {
-                self.of_all(state, &kinds, &divisors)
+                self.of_all(state, step, &kinds, &divisors)
             }
         };
         found.map(|number| self.survey.question(number))
@@ -322,11 +323,23 @@ impl Search<'_, '_> {
 
     /// The measurement that tells most of the targets over its divisor. All are looked at: what one
     /// tells of a target may grow by what is chosen.
-    fn of_all(&self, state: &State<'_, '_>, kinds: &[usize], divisors: &[f64]) -> Option<usize> {
+    fn of_all(
+        &self,
+        state: &State<'_, '_>,
+        step: usize,
+        kinds: &[usize],
+        divisors: &[f64],
+    ) -> Option<usize> {
         let all: Vec<(usize, usize)> = self.survey.numbers(kinds).collect();
         let scores = all.par_iter().map(|(kind, number)| {
-            let asked = self.survey.question(*number);
-            let nats = self.aim.information(self.survey, state, asked);
+            // Before the first choice they were looked at already.
+            let nats = match step {
+                0 => self.bounds[*number],
+                _ => {
+                    let asked = self.survey.question(*number);
+                    self.aim.information(self.survey, state, asked)
+                }
+            };
             (nats / divisors[*kind], Reverse(*number))
         });
         // Of equals the first.

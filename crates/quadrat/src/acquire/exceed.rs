@@ -4,32 +4,36 @@ use std::f64::consts::{PI, TAU};
 
 use rayon::prelude::*;
 
-use super::shared::Shared;
+use super::shared::{PLACES, Shared};
 use super::state::State;
 use super::survey::{Question, Survey};
 use crate::error::InputError;
 use crate::special::scalar::normal_cdf;
 
-/// Nodes of the polynomial in the share of the sd that is left: doubts to 1e-8.
-const NODES: usize = 32;
+/// Nodes of the polynomial in the share of the sd that is left: doubts to 1e-11.
+const NODES: usize = 16;
 /// The trapezoid rule of a doubt: its step, and where normal densities end. Its error is that of
-/// the logarithms of `Phi`, whose nearest zeros lie 2.8 beside the real axis: below 1e-15.
+/// the logarithms of `Phi`, whose nearest zeros lie 2.8 beside the real axis: below 1e-14.
 const STEP: f64 = 0.5;
 const END: f64 = 9.0;
+/// Doubts that may be looked at in one step of the choice, one for every measurement, target and
+/// value of the hyperparameters: some ten seconds.
+const MOST: usize = 400_000_000;
 
 /// In how much doubt it is, whether targets exceed a limit, as measurements are made.
 pub(super) struct Exceed {
     shared: Shared,
     /// For every value of the hyperparameters one of every target.
     doubts: Vec<Vec<Doubt>>,
+    nodes: Nodes,
 }
 
 impl Exceed {
     /// Before any measurement.
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] for targets of too many candidates; [`InputError::Range`] for a
-    /// limit that is not finite.
+    /// [`InputError::Unavailable`] without a limit, and for targets of too many candidates;
+    /// [`InputError::Range`] for a limit that is not finite.
     pub fn new(survey: &Survey<'_>, limit: Option<f64>) -> Result<Self, InputError> {
         let limit = match limit {
             Some(limit) if limit.is_finite() => limit,
@@ -48,17 +52,26 @@ impl Exceed {
                 });
             }
         };
-        let shared = Shared::new(survey)?;
+        let room = MOST / (survey.len() * survey.members.len()).max(1);
+        if survey.targets.len().max(1) > room {
+            return Err(InputError::Unavailable {
+                what: "information about exceeding a limit at so many targets of so many candidates",
+                remedy: "take fewer targets or candidates, or the most probable hyperparameters",
+            });
+        }
+        let shared = Shared::new(survey, PLACES.0.min(room))?;
+        let nodes = Nodes::new();
         let of = survey.members.iter().map(|member| {
             let each = shared.rows().par_iter().map(|row| {
                 let (mean, variance) = (member.joint.mean()[*row], member.joint.variance()[*row]);
-                Doubt::new(mean - limit, variance)
+                Doubt::new(mean - limit, variance, &nodes)
             });
             each.collect()
         });
         Ok(Self {
             doubts: of.collect(),
             shared,
+            nodes,
         })
     }
 
@@ -76,15 +89,25 @@ impl Exceed {
             let share = -(-2.0 * state.information_at(k, asked)).exp_m1() / variance[row];
             let own = self.shared.of(k, row);
             let each = own.iter().zip(self.shared.rows()).zip(doubts);
-            let falls = each.map(|((c, at), doubt)| doubt.fall(variance[*at], share * c * c));
-            member.weight * falls.sum::<f64>()
+            let falls = each.map(|((c, at), doubt)| {
+                let left = variance[*at] - share * c * c;
+                doubt.now - doubt.at(left, &self.nodes)
+            });
+            // Roundings of a doubt that hardly falls.
+            member.weight * falls.map(|fall| fall.max(0.0)).sum::<f64>()
         });
         nats.sum()
     }
 
-    /// Follows a measurement that took `u u'` of every covariance.
-    pub fn follow(&mut self, taken: &[&[f64]]) {
-        self.shared.follow(taken);
+    /// Follows a measurement that was made, and took `u u'` of every covariance.
+    pub fn follow(&mut self, state: &State<'_, '_>) {
+        self.shared.follow(&state.taken());
+        for (k, doubts) in self.doubts.iter_mut().enumerate() {
+            let variance = state.variance(k);
+            for (doubt, row) in doubts.iter_mut().zip(self.shared.rows()) {
+                doubt.now = doubt.at(variance[*row], &self.nodes);
+            }
+        }
     }
 }
 
@@ -100,40 +123,42 @@ impl Exceed {
 struct Doubt {
     /// The variance before any measurement.
     variance: f64,
-    /// Values at Chebyshev points.
+    /// The entropy given those that were made.
+    now: f64,
+    /// The entropy at the nodes.
     values: [f64; NODES],
 }
 
 impl Doubt {
     /// # Arguments
     /// * `above` - by how much the mean exceeds the limit
-    fn new(above: f64, variance: f64) -> Self {
+    fn new(above: f64, variance: f64, nodes: &Nodes) -> Self {
         let values = match variance > 0.0 {
-            true => std::array::from_fn(|i| entropy(above / variance.sqrt(), point(i))),
+            true => nodes.at.map(|at| entropy(above / variance.sqrt(), at)),
             false => [0.0; NODES],
         };
-        Self { variance, values }
+        let mut own = Self {
+            variance,
+            now: 0.0,
+            values,
+        };
+        own.now = own.at(variance, nodes);
+        own
     }
 
-    /// By how much it falls where a measurement takes `fall` of the variance that is left.
-    fn fall(&self, left: f64, fall: f64) -> f64 {
-        if self.variance <= 0.0 || fall <= 0.0 {
+    /// The entropy where some of the variance is left: by barycentric interpolation.
+    fn at(&self, left: f64, nodes: &Nodes) -> f64 {
+        if self.variance <= 0.0 {
             return 0.0;
         }
-        let share = |variance: f64| (variance / self.variance).clamp(0.0, 1.0).sqrt();
-        (self.at(share(left)) - self.at(share(left - fall))).max(0.0)
-    }
-
-    /// The entropy where `left` of the sd is left: by barycentric interpolation.
-    fn at(&self, left: f64) -> f64 {
+        let left = (left / self.variance).clamp(0.0, 1.0).sqrt();
         let (mut above, mut below) = (0.0, 0.0);
         for (i, value) in self.values.iter().enumerate() {
-            let apart = left - point(i);
+            let apart = left - nodes.at[i];
             if apart == 0.0 {
                 return *value;
             }
-            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
-            let weight = sign * angle(i).sin() / apart;
+            let weight = nodes.weights[i] / apart;
             above += weight * value;
             below += weight;
         }
@@ -141,13 +166,21 @@ impl Doubt {
     }
 }
 
-/// Chebyshev points of the first kind on [0, 1], and their angles.
-fn point(i: usize) -> f64 {
-    0.5 + 0.5 * angle(i).cos()
+/// Chebyshev points of the first kind on [0, 1], and their barycentric weights.
+struct Nodes {
+    at: [f64; NODES],
+    weights: [f64; NODES],
 }
 
-fn angle(i: usize) -> f64 {
-    (i as f64 + 0.5) * PI / NODES as f64
+impl Nodes {
+    fn new() -> Self {
+        let angle = |i: usize| (i as f64 + 0.5) * PI / NODES as f64;
+        let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+        Self {
+            at: std::array::from_fn(|i| 0.5 + 0.5 * angle(i).cos()),
+            weights: std::array::from_fn(|i| sign(i) * angle(i).sin()),
+        }
+    }
 }
 
 /// [`Doubt`] by the trapezoid rule, over `z` or over what `Phi` is taken of: along the wider of the
@@ -183,11 +216,12 @@ fn doubt(u: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Against a lattice of a hundred times as many nodes over `z` alone.
+    /// Against a lattice of thousands of times as many nodes, over `z` alone.
     #[test]
     fn doubts_are_what_a_lattice_says() {
+        let nodes = Nodes::new();
         for a in [0.0, 0.3, -1.2, 2.5, 6.0] {
-            let own = Doubt::new(a, 1.0);
+            let own = Doubt::new(a, 1.0, &nodes);
             for left in [1e-3, 0.05, 0.3, 0.6, 0.7072, 0.9, 0.999, 1.0] {
                 let told = f64::sqrt(1.0 - left * left);
                 let step = 2e-4;
@@ -199,28 +233,25 @@ mod tests {
                     })
                     .sum();
                 let exact = entropy(a, left);
-                // The lattice is right to its step over the narrowest doubt, 1e-3.
-                assert!(
-                    (exact - expected).abs() < 1e-12,
-                    "{a} {left}: {exact} {expected}"
-                );
-                let told = own.at(left);
-                assert!((told - exact).abs() < 1e-8, "{a} {left}: {told} {exact}");
+                // Roundings of a hundred thousand terms.
+                let off = (exact - expected).abs();
+                assert!(off < 1e-12, "{a} {left}: {exact} {expected}");
+                let told = own.at(left * left, &nodes);
+                assert!((told - exact).abs() < 1e-11, "{a} {left}: {told} {exact}");
             }
         }
     }
 
-    /// Nothing is told of what is known, and no more than there is of anything.
+    /// What is known is in no doubt; where the limit is the mean there is a bit of it, which is gone
+    /// when the value is known.
     #[test]
-    fn doubts_fall_by_no_more_than_there_is() {
-        let known = Doubt::new(0.0, 0.0);
-        assert_eq!(known.fall(0.0, 1.0), 0.0);
-        let own = Doubt::new(0.0, 2.0);
-        assert_eq!(own.fall(2.0, 0.0), 0.0);
-        let (all, half) = (own.fall(2.0, 2.0), own.fall(2.0, 1.0));
-        // A limit at the mean is one bit; the polynomial is right to 1e-8 at both ends.
-        assert!((all - 2.0_f64.ln()).abs() < 2e-8, "{all}");
-        assert!(half > 0.0 && half < all);
-        assert!((half + own.fall(1.0, 1.0) - all).abs() < 1e-12);
+    fn doubts_are_at_most_a_bit() {
+        let nodes = Nodes::new();
+        assert_eq!(Doubt::new(0.0, 0.0, &nodes).now, 0.0);
+        let own = Doubt::new(0.0, 2.0, &nodes);
+        assert!((own.now - 2.0_f64.ln()).abs() < 1e-11, "{}", own.now);
+        assert!(own.at(0.0, &nodes).abs() < 1e-11);
+        let half = own.at(1.0, &nodes);
+        assert!(half > 0.0 && half < own.now);
     }
 }

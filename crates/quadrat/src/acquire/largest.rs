@@ -1,4 +1,4 @@
-//! What measurements tell of the largest or the smallest value among targets.
+//! What measurements tell of the largest or the smallest value among the candidates.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -6,7 +6,6 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::joint::Joint;
-use super::shared::spread;
 use super::state::State;
 use super::survey::{Member, Question, Survey};
 use crate::error::InputError;
@@ -17,43 +16,44 @@ use crate::special::truncated_normal;
 const DRAWS: usize = 128;
 /// Draws at least of every value of the hyperparameters.
 const FEWEST: usize = 8;
-/// Targets at most: their covariance is factorised for every value of the hyperparameters.
-const TARGETS: usize = 1024;
-/// Numbers that may be kept, one for every draw and latent value: 320 MB.
+/// Directions at most in which functions are drawn.
+const DIRECTIONS: usize = 1024;
+/// Numbers that may be kept, for every candidate some for every draw and direction: 320 MB.
 const MOST: usize = 40_000_000;
-/// Share of the largest variance below which a target adds nothing to those before it.
+/// Share of the largest variance below which what is left of the others is nothing.
 const NOTHING: f64 = 1e-10;
 
-/// What is believed of the largest value among targets, as measurements are made.
+/// What is believed of the largest value among candidates, as measurements are made.
 ///
-/// Functions `f_k` are drawn from the belief, each with its largest value `f*_k` among the targets.
-/// Were that known, a latent value `f` would be normal and below it; its variance `v` would be
+/// Functions `f_k` are drawn from the belief, each with its largest value `f*_k`. Were that known,
+/// the value `f` of a candidate is taken to be normal and below it; its variance `v` would be
 /// `v'_k`, that of the truncated normal. A measurement of precision `tau` then tells
 ///
 /// $$ I(y; f^*) \approx \frac1K \sum_k \frac12 \log \frac{1 + v \tau}{1 + v'_k \tau} $$
 ///
-/// as though the truncated normal were normal, which tells somewhat less. What follows on a
-/// measurement that is not known yet is averaged over what each `f_k` would have answered.
+/// What follows on a measurement that is not known yet is averaged over what each `f_k` would have
+/// answered.
+///
+/// This ranks candidates by whether they may be the largest themselves. It is no exact mutual
+/// information: of flat beliefs within a third of it, but far too little of a candidate that is
+/// surely not the largest and tells of one that may be.
 ///
 /// # Source
 /// Wang and Jegelka 2017, *Max-value entropy search for efficient Bayesian optimization*.
 pub(super) struct Largest {
     of: Vec<Drawn>,
+    /// The latent value of the first candidate.
+    first: usize,
     /// 1 for the largest value, -1 for the smallest.
     sign: f64,
 }
 
-/// Functions drawn at one value of the hyperparameters.
+/// Functions drawn at one value of the hyperparameters, shape `[candidates, draws]`.
 struct Drawn {
-    /// The latent values at which they are known: targets, then what was measured; the rows of the
-    /// factor of their covariance, each as long as its place says.
-    known: Vec<usize>,
-    factor: Vec<Vec<f64>>,
-    /// Standard normal values of every draw, one for each row of the factor.
-    normal: Vec<Vec<f64>>,
-    /// The largest value of each draw, `sign` times.
+    values: Mat<f64>,
+    /// The largest value of each, `sign` times.
     largest: Vec<f64>,
-    /// Means of all latent values given what each draw answered, shape `[latent values, draws]`.
+    /// Means given what each function answered.
     mean: Mat<f64>,
     random: ChaCha8Rng,
 }
@@ -62,8 +62,7 @@ impl Largest {
     /// Before any measurement.
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] for kinds of several outputs, and for too many targets or
-    /// candidates.
+    /// [`InputError::Unavailable`] for kinds of several outputs, and for too many candidates.
     pub fn new(survey: &Survey<'_>, (sign, seed): (f64, u64)) -> Result<Self, InputError> {
         let first = survey.kinds.first().map_or(0, |kind| kind.first);
         if survey.kinds.iter().any(|kind| kind.first != first) {
@@ -72,30 +71,27 @@ impl Largest {
                 remedy: "offer the kinds of one output",
             });
         }
-        let targets = match survey.targets.is_empty() {
-            false => survey.targets.clone(),
-            true => spread(first..first + survey.places, TARGETS),
-        };
         let draws = |member: &Member<'_>| {
             let share = (member.weight * DRAWS as f64).round() as usize;
             share.max(FEWEST)
         };
-        let sizes = survey.members.iter();
-        let kept: usize = sizes.map(|m| m.joint.mean().len() * draws(m)).sum();
-        if targets.len() > TARGETS || kept > MOST {
+        let all: usize = survey.members.iter().map(draws).sum();
+        let directions = DIRECTIONS.min(survey.places);
+        if survey.places * (2 * all + directions) > MOST {
             return Err(InputError::Unavailable {
-                what: "the largest value among so many targets or candidates",
-                remedy: "take at most 1,024 targets, or fewer candidates",
+                what: "the largest value among so many candidates",
+                remedy: "take fewer candidates, or the most probable hyperparameters",
             });
         }
-        let members = survey.members.par_iter().enumerate();
-        let of = members.map(|(k, member)| {
+        let of = survey.members.iter().enumerate().map(|(k, member)| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(k as u64);
-            Drawn::new(&*member.joint, &targets, draws(member), (sign, random))
+            let places = first..first + survey.places;
+            Drawn::new(&*member.joint, places, draws(member), (sign, random))
         });
         Ok(Self {
             of: of.collect(),
+            first,
             sign,
         })
     }
@@ -111,7 +107,7 @@ impl Largest {
             let ratio = (2.0 * state.information_at(k, asked)).exp_m1();
             let all = drawn.largest.iter().enumerate();
             let each = all.map(|(draw, largest)| {
-                let below = (largest - self.sign * drawn.mean[(row, draw)]) / sd;
+                let below = (largest - self.sign * drawn.mean[(asked.place, draw)]) / sd;
                 0.5 * ((1.0 + ratio) / (1.0 + left(below) * ratio)).ln()
             });
             match sd > 0.0 {
@@ -122,102 +118,121 @@ impl Largest {
         nats.sum()
     }
 
-    /// Follows a measurement that counts as a normal observation of some precision, one for every
-    /// value of the hyperparameters, and took `u u'` of every covariance.
-    pub fn follow(
-        &mut self,
-        survey: &Survey<'_>,
-        row: usize,
-        (precisions, taken): (&[f64], &[&[f64]]),
-    ) {
-        let members = self.of.par_iter_mut().zip(&survey.members);
-        let members = members.zip(precisions).zip(taken);
-        members.for_each(|(((drawn, member), tau), u)| {
-            drawn.answer(&*member.joint, row, (*tau, u));
+    /// Follows a measurement at a place that counts as a normal observation of some precision, one
+    /// for every value of the hyperparameters, and took `u u'` of every covariance.
+    pub fn follow(&mut self, place: usize, (precisions, taken): (&[f64], &[&[f64]])) {
+        let members = self.of.par_iter_mut().zip(precisions).zip(taken);
+        members.for_each(|((drawn, tau), u)| {
+            let size = drawn.values.nrows();
+            drawn.answer(place, *tau, &u[self.first..][..size]);
         });
     }
 }
 
 /// The variance of a standard normal value that is below a limit.
 fn left(limit: f64) -> f64 {
-    truncated_normal(f64::NEG_INFINITY, limit)
-        .variance
-        .clamp(0.0, 1.0)
+    let known = truncated_normal(f64::NEG_INFINITY, limit);
+    known.variance.clamp(0.0, 1.0)
 }
 
 impl Drawn {
     fn new(
         joint: &dyn Joint,
-        targets: &[usize],
+        places: std::ops::Range<usize>,
         draws: usize,
-        (sign, random): (f64, ChaCha8Rng),
+        (sign, mut random): (f64, ChaCha8Rng),
     ) -> Self {
-        let mean = joint.mean();
-        let mut own = Self {
-            known: Vec::with_capacity(targets.len()),
-            factor: Vec::with_capacity(targets.len()),
-            normal: vec![Vec::with_capacity(targets.len()); draws],
-            largest: vec![f64::NEG_INFINITY; draws],
-            mean: Mat::from_fn(mean.len(), draws, |row, _| mean[row]),
-            random,
-        };
-        for target in targets {
-            let values = own.values(joint, *target);
-            for (largest, value) in own.largest.iter_mut().zip(values) {
-                *largest = largest.max(sign * value);
+        let mean = &joint.mean()[places.clone()];
+        let root = root(joint, places);
+        let directions = root.first().map_or(0, Vec::len);
+        let mut mean_of_all = Mat::zeros(mean.len(), draws);
+        let mut values = Mat::zeros(mean.len(), draws);
+        for draw in 0..draws {
+            let z: Vec<f64> = (0..directions)
+                .map(|_| StandardNormal.sample(&mut random))
+                .collect();
+            mean_of_all.col_as_slice_mut(draw).copy_from_slice(mean);
+            let own = values.col_as_slice_mut(draw).iter_mut();
+            for ((value, mean), row) in own.zip(mean).zip(&root) {
+                *value = mean + row.iter().zip(&z).map(|(a, z)| a * z).sum::<f64>();
             }
         }
-        own
-    }
-
-    /// What every draw is at a latent value: the next row of the factor.
-    fn values(&mut self, joint: &dyn Joint, row: usize) -> Vec<f64> {
-        let column = joint.column(row);
-        let mut own: Vec<f64> = Vec::with_capacity(self.known.len() + 1);
-        for (at, before) in self.known.iter().zip(&self.factor) {
-            let Some((last, before)) = before.split_last() else {
-                continue;
-            };
-            let sum: f64 = before.iter().zip(&own).map(|(a, b)| a * b).sum();
-            // What adds nothing to those before has a zero there.
-            own.push(match *last > 0.0 {
-                true => (column[*at] - sum) / last,
-                false => 0.0,
-            });
+        let largest = |draw: usize| {
+            let own = values.col_as_slice(draw).iter();
+            own.fold(f64::NEG_INFINITY, |most, value| most.max(sign * value))
+        };
+        Self {
+            largest: (0..draws).map(largest).collect(),
+            values,
+            mean: mean_of_all,
+            random,
         }
-        let variance = joint.variance()[row];
-        let apart = variance - own.iter().map(|a| a * a).sum::<f64>();
-        own.push(match apart > NOTHING * variance {
-            true => apart.sqrt(),
-            false => 0.0,
-        });
-        let (mean, random) = (joint.mean()[row], &mut self.random);
-        let values = self.normal.iter_mut().map(|normal| {
-            normal.push(StandardNormal.sample(random));
-            mean + own.iter().zip(&*normal).map(|(a, z)| a * z).sum::<f64>()
-        });
-        let values = values.collect();
-        self.known.push(row);
-        self.factor.push(own);
-        values
     }
 
-    /// Means given what each draw answers: with `s^2 = v + 1 / tau` the variance of an answer,
+    /// Means given what each function answers: with `s^2 = v + 1 / tau` the variance of an answer,
     /// `m += u (y - m) / s`.
-    fn answer(&mut self, joint: &dyn Joint, row: usize, (tau, u): (f64, &[f64])) {
-        let values = self.values(joint, row);
+    fn answer(&mut self, place: usize, tau: f64, u: &[f64]) {
         // `u = c / s`, of which that of the value itself is `v / s`.
-        let (own, noise) = (u[row], 1.0 / tau);
-        if own <= 0.0 || !noise.is_finite() {
+        let (own, noise) = (u[place], 1.0 / tau);
+        if !(own > 0.0 && noise.is_finite()) {
             return;
         }
         // v = s^2 - noise, v / s = own: s is the larger root of s^2 - own s - noise.
         let s = 0.5 * (own + (own * own + 4.0 * noise).sqrt());
-        for (draw, value) in values.into_iter().enumerate() {
+        for draw in 0..self.values.ncols() {
             let error: f64 = StandardNormal.sample(&mut self.random);
+            let answer = self.values[(place, draw)] + noise.sqrt() * error;
             let mean = self.mean.col_as_slice_mut(draw);
-            let step = (value + noise.sqrt() * error - mean[row]) / s;
+            let step = (answer - mean[place]) / s;
             mean.iter_mut().zip(u).for_each(|(m, u)| *m += u * step);
+        }
+    }
+}
+
+/// Rows `l` of a root of the covariance, `K = L L'`: by Cholesky's method, each time at the place of
+/// which most is left, until nothing is. Neighbours of a smooth function are nearly the same, and
+/// in any other order what is left of one would be rounding.
+fn root(joint: &dyn Joint, places: std::ops::Range<usize>) -> Vec<Vec<f64>> {
+    let mut left = joint.variance()[places.clone()].to_vec();
+    let largest = left.iter().copied().fold(0.0, f64::max);
+    let mut rows: Vec<Vec<f64>> = vec![Vec::new(); left.len()];
+    for _ in 0..DIRECTIONS {
+        let most = (0..left.len()).max_by(|a, b| left[*a].total_cmp(&left[*b]));
+        let Some(pivot) = most.filter(|at| left[*at] > NOTHING * largest) else {
+            break;
+        };
+        let column = &joint.column(places.start + pivot)[places.clone()];
+        let (own, scale) = (rows[pivot].clone(), left[pivot].sqrt());
+        for ((row, left), c) in rows.iter_mut().zip(&mut left).zip(column) {
+            let known: f64 = row.iter().zip(&own).map(|(a, b)| a * b).sum();
+            let next = (c - known) / scale;
+            row.push(next);
+            *left = (*left - next * next).max(0.0);
+        }
+        left[pivot] = 0.0;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acquire::Dense;
+
+    /// Smooth functions have a covariance of few directions: the root has it to rounding.
+    #[test]
+    fn the_root_has_the_covariance_of_smooth_functions() {
+        let n = 201;
+        let k = |i: usize, j: usize| (-0.5 * ((i as f64 - j as f64) / 20.0).powi(2)).exp();
+        let joint = Dense::new(vec![0.0; n], Mat::from_fn(n, n, k)).unwrap();
+        let rows = root(&joint, 0..n);
+        assert!(rows[0].len() < 40, "{}", rows[0].len());
+        for i in 0..n {
+            for j in 0..n {
+                let found: f64 = rows[i].iter().zip(&rows[j]).map(|(a, b)| a * b).sum();
+                // What is left of each is a ten thousand millionth.
+                assert!((found - k(i, j)).abs() < 2e-10, "{i} {j}: {found}");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Limits of responses as latent values.
+//! Limits and largest values of responses as those of the function.
 
 use super::offer::Offer;
+use super::policy::Policy;
 use crate::error::InputError;
 use crate::link::Link;
 use crate::model::Posterior;
@@ -20,6 +21,41 @@ pub fn latent_limit(
     offers: &[Offer],
     limit: f64,
 ) -> Result<f64, InputError> {
+    let link = common_link(posterior, offers)?;
+    link.inverse(limit)
+        .filter(|latent| latent.is_finite())
+        .ok_or_else(|| InputError::Range {
+            what: "the limit".to_owned(),
+            row: 0,
+            value: limit,
+            requirement: "a value that the response may have, between its least and its largest",
+        })
+}
+
+/// Refuses a rule that has no answer for some kinds of measurement: the largest and the smallest
+/// value of the function are those of the response where that grows with the function.
+///
+/// # Errors
+/// [`InputError::Unavailable`] for [`Policy::Maximum`] and [`Policy::Minimum`] behind a square.
+pub fn suits(posterior: &Posterior, offers: &[Offer], policy: Policy) -> Result<(), InputError> {
+    let is_square = |offer: &Offer| {
+        let rows = posterior.instrument(offer.table);
+        rows.is_some_and(|rows| rows.mean_link() == Some(Link::Square))
+    };
+    match policy {
+        Policy::Maximum | Policy::Minimum if offers.iter().any(is_square) => Err(SQUARE),
+        _ => Ok(()),
+    }
+}
+
+/// Why a square has neither.
+const SQUARE: InputError = InputError::Unavailable {
+    what: "a limit or a largest value of squares, each of which two latent values have",
+    remedy: "choose by information about the function, or fit with the link `exp`",
+};
+
+/// From the function to the response of all kinds.
+fn common_link(posterior: &Posterior, offers: &[Offer]) -> Result<Link, InputError> {
     let mut known: Option<(Option<&str>, Link)> = None;
     for offer in offers {
         let table = posterior.observations().get(offer.table);
@@ -39,19 +75,9 @@ pub fn latent_limit(
             });
         }
     }
-    let (_, link) = known.ok_or(InputError::Empty)?;
-    if link == Link::Square {
-        return Err(InputError::Unavailable {
-            what: "a limit of squares, which two latent values have",
-            remedy: "choose by information about the function, or fit with the link `exp`",
-        });
+    match known {
+        None => Err(InputError::Empty),
+        Some((_, Link::Square)) => Err(SQUARE),
+        Some((_, link)) => Ok(link),
     }
-    link.inverse(limit)
-        .filter(|latent| latent.is_finite())
-        .ok_or_else(|| InputError::Range {
-            what: "the limit".to_owned(),
-            row: 0,
-            value: limit,
-            requirement: "a value that the response may have, between its least and its largest",
-        })
 }

@@ -28,7 +28,7 @@ mod targets;
 
 pub use choose::{Choice, Chosen, choose};
 pub use joint::{Dense, Joint};
-pub use limit::latent_limit;
+pub use limit::{latent_limit, suits};
 pub use offer::{Offer, Places, survey};
 pub use policy::{Plan, Policy};
 pub use report::{Answers, Bins, Clipped, Ranks, Report, Value};

@@ -25,9 +25,9 @@ pub enum Policy {
     /// The most information about whether each target exceeds [`Plan::limit`], added up over
     /// targets, for its cost.
     Exceedance,
-    /// The most information about the largest value among the targets, for its cost.
+    /// The most information about the largest value among the candidates, for its cost.
     Maximum,
-    /// The most information about the smallest value among the targets, for its cost.
+    /// The most information about the smallest value among the candidates, for its cost.
     Minimum,
     /// Any measurement.
     Random,
@@ -80,8 +80,7 @@ impl Policy {
     /// Whether it looks at targets.
     #[must_use]
     pub fn has_targets(self) -> bool {
-        use Policy::{Exceedance, Maximum, Minimum, Target};
-        self.is_variance() || matches!(self, Target | Exceedance | Maximum | Minimum)
+        self.is_variance() || matches!(self, Self::Target | Self::Exceedance)
     }
 
     /// Whether variances of targets are asked for.

@@ -8,8 +8,8 @@ use crate::linalg::Mat;
 
 /// Numbers that may be kept: 320 MB.
 const MOST: usize = 40_000_000;
-/// Most and fewest places that stand for all of them.
-const PLACES: (usize, usize) = (1024, 16);
+/// Places that stand for all of them, as many as are worth it, and the fewest.
+pub(super) const PLACES: (usize, usize) = (1024, 16);
 
 /// Covariances of all latent values with the targets, as measurements are made.
 pub(super) struct Shared {
@@ -21,9 +21,12 @@ pub(super) struct Shared {
 impl Shared {
     /// The targets of a survey, or some of its places, evenly spread.
     ///
+    /// # Arguments
+    /// * `most` - of these places, at most
+    ///
     /// # Errors
     /// [`InputError::Unavailable`] where their covariances with all places are too many.
-    pub fn new(survey: &Survey<'_>) -> Result<Self, InputError> {
+    pub fn new(survey: &Survey<'_>, most: usize) -> Result<Self, InputError> {
         let Some(first) = survey.members.first() else {
             return Err(InputError::Empty);
         };
@@ -31,7 +34,10 @@ impl Shared {
         let room = MOST / (size * survey.members.len()).max(1);
         let rows = match survey.targets.is_empty() {
             false => survey.targets.clone(),
-            true => spread(0..size, PLACES.0.min(room.max(PLACES.1))),
+            true => {
+                let count = size.min(most).min(room.max(PLACES.1));
+                (0..count).map(|i| i * size / count).collect()
+            }
         };
         if rows.len() > room {
             return Err(InputError::Unavailable {
@@ -77,10 +83,4 @@ impl Shared {
             }
         }
     }
-}
-
-/// Some of many, evenly spread.
-pub(super) fn spread(of: std::ops::Range<usize>, most: usize) -> Vec<usize> {
-    let (size, count) = (of.len(), of.len().min(most));
-    (0..count).map(|i| of.start + i * size / count).collect()
 }

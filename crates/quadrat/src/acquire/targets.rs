@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::lazy::{Ranked, best};
-use super::shared::Shared;
+use super::shared::{PLACES, Shared};
 use super::state::State;
 use super::survey::Survey;
 use crate::error::InputError;
@@ -24,7 +24,7 @@ impl Targets {
     /// # Errors
     /// As [`Shared::new`].
     pub fn new(survey: &Survey<'_>, state: &State<'_, '_>) -> Result<Self, InputError> {
-        let shared = Shared::new(survey)?;
+        let shared = Shared::new(survey, PLACES.0)?;
         let members = 0..survey.members.len();
         let bounds = members.map(|k| {
             let numbers = (0..survey.len()).into_par_iter();

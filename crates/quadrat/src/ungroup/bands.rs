@@ -137,6 +137,14 @@ impl Bands {
         }
         Ok(self.rows.iter().map(|&row| counts[row]).collect())
     }
+
+    /// Counts in the order of the bands, which may all be zero.
+    pub fn ordered_or_none(&self, counts: &[f64]) -> Result<Vec<f64>, UngroupError> {
+        match self.ordered(counts) {
+            Err(UngroupError::Nothing) => Ok(vec![0.0; self.len()]),
+            other => other,
+        }
+    }
 }
 
 impl Bands {

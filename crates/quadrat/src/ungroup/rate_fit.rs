@@ -9,8 +9,9 @@
 //! The log rate is a level, a line and two functions as in `prior.rs`, with the variance 0.5 of the
 //! smooth one, 0.005 of the rough one. Where the first band is the first year of life its rate has
 //! a level of its own, and it falls fast in the years after: infants die at many times the rate of
-//! those who are one, and that goes on to fall for some years. Around a standard (`standard.rs`) all
-//! this is of the deviation from it, and small.
+//! those who are one, and that goes on to fall for some years. Around a standard (`standard.rs`)
+//! level, line, both functions and what infants have besides are of the deviation from it, and
+//! small.
 
 use rand::Rng;
 use rayon::prelude::*;
@@ -83,7 +84,11 @@ impl Ungroup<'_> {
     /// has bands of its own.
     pub fn rates_of(&self, events: &[f64], exposure: Exposure<'_>) -> Result<Rates, UngroupError> {
         let bands = Bands::new(self.lower, self.upper, &self.ends)?;
-        let events = bands.ordered(events)?;
+        // Around a standard no event tells something too.
+        let events = match self.standard {
+            None => bands.ordered(events)?,
+            Some(_) => bands.ordered_or_none(events)?,
+        };
         whole(&bands, &events)?;
         let given = exposure.bands.is_none();
         let given = given

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use quadrat::acquire::{
-    Chosen, Offer, Places as Askable, Plan, Policy, choose, latent_limit, survey,
+    Chosen, Offer, Places as Askable, Plan, Policy, choose, latent_limit, suits, survey,
 };
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
@@ -35,6 +35,8 @@ use crate::terminal::warn;
 
 /// Measurements chosen at most where only a budget is given.
 const MOST: usize = 1000;
+/// Nats below which all that is told is rounding.
+const NOTHING: f64 = 1e-9;
 
 /// Runs the command.
 pub fn run(args: &Next) -> Result<()> {
@@ -237,6 +239,7 @@ fn chosen(
             quadrat_study::suggest::list(&kinds)
         )
     })?;
+    suits(posterior, offers, args.policy.policy())?;
     let limit = args.above.map(|above| {
         latent_limit(posterior, offers, above)
             .with_context(|| format!("the limit, {}, cannot be looked for", human(above)))
@@ -254,6 +257,13 @@ fn chosen(
         seed: args.seed,
     };
     let chosen = choose(&survey, &plan)?;
+    let most = chosen.information.iter().copied().fold(0.0, f64::max);
+    if let (Some(limit), true) = (args.above, most < NOTHING) {
+        warn(&format!(
+            "whether the function exceeds {} is known at every target: no measurement tells anything of it, and which one is chosen says nothing",
+            human(limit)
+        ));
+    }
     let asked = chosen.choices.iter().map(|choice| choice.question);
     let besides = asked
         .map(|asked| survey.of_hyperparameters(asked))
