@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use quadrat::ungroup::{Exposure, Population, Standard, UngroupError};
 
-use super::found::configured;
+use super::configured::configured;
 use super::group::Group;
 use super::refused;
 use super::rows::Rows;

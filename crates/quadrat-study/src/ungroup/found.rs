@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::around::{Exposed, Standards};
+use super::configured::configured;
 use super::group::Group;
 use super::refused;
 use super::rows::Rows;
@@ -11,8 +12,7 @@ use crate::numbers::coordinate;
 use crate::study::ungroup::Ungroup;
 use quadrat::linalg::Mat;
 use quadrat::ungroup::{
-    Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Standard, Tail,
-    Ungroup as Builder, UngroupError,
+    Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Standard, Tail, UngroupError,
 };
 
 /// A population that was ungrouped.
@@ -183,31 +183,6 @@ fn batches(groups: &[Group]) -> Vec<Vec<usize>> {
             out.len() - 1
         });
         out[batch].push(at);
-    }
-    out
-}
-
-/// The builder with what is said of it on the command line.
-pub fn configured<'a>(args: &Ungroup, lower: &'a [f64], upper: &'a [f64]) -> Builder<'a> {
-    let mut out = Builder::new(lower, upper)
-        .log(args.log)
-        .sampled(args.sampled)
-        .level(args.level)
-        .seed(args.seed);
-    if let Some(first) = args.first {
-        out = out.first(first);
-    }
-    if let Some(last) = args.last {
-        out = out.last(last);
-    }
-    if let Some(tail) = args.tail {
-        out = out.tail(tail);
-    }
-    if let Some(step) = args.step {
-        out = out.step(step);
-    }
-    if !args.edges.is_empty() {
-        out = out.edges(&args.edges);
     }
     out
 }

@@ -1,6 +1,7 @@
 //! Counts in bands told in single years, or other steps; rates of events in bands too.
 
 mod around;
+mod configured;
 mod edges;
 pub mod found;
 pub mod group;

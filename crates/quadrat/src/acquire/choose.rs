@@ -51,7 +51,7 @@ pub struct Chosen {
 /// cheapest kind, and a place or target that no belief has; [`InputError::Shape`] for members of
 /// several sizes, or with another number of reports than there are kinds; [`InputError::Empty`]
 /// without places, kinds or beliefs; [`InputError::Unavailable`] for too many targets, and for more
-/// choices among more candidates than memory holds; by [`Policy::Exceedance`] without a finite limit,
+/// choices among more candidates than memory holds; by [`Policy::Exceedance`] without a limit,
 /// by [`Policy::Maximum`] and [`Policy::Minimum`] for kinds of several outputs.
 ///
 /// # Numerics

@@ -111,7 +111,7 @@ impl Exceed {
     }
 }
 
-/// The entropy of whether a normal value exceeds a limit, given measurements that are not known yet.
+/// The entropy of whether a normal value exceeds a limit, given measurements not known yet.
 ///
 /// With `a` the distance of its mean from the limit in its sds, and `r` the share of its variance
 /// that measurements with normal noise take, whatever they turn out to be,

@@ -8,9 +8,10 @@ use super::weighted;
 /// around which those of a district do.
 ///
 /// The log rate of the population is then that of the curve, and a deviation: a level, a line, a
-/// smooth function and a rough one, and a term of infants, all small (`rate_fit.rs`). Bands with few
-/// events hardly tell how rates change with age; what they do not tell is taken from the curve. That
-/// counts as known: it should be of some hundreds of events, and many times those of the population.
+/// smooth function and a rough one, and a term of infants, all small (`rate_fit.rs`). Bands with
+/// few events hardly tell how rates change with age; what they do not tell is taken from the curve.
+/// That counts as known: it should be of some hundreds of events, and of many times those of the
+/// population.
 ///
 /// # Source
 /// The relational models of demography: Brass 1971, *On the scale of mortality*; de Beer 2012,
