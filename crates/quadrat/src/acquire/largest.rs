@@ -190,8 +190,8 @@ impl Drawn {
 }
 
 /// Rows `l` of a root of the covariance, `K = L L'`: by Cholesky's method, each time at the place
-/// of which most is left, until nothing is. Neighbours of a smooth function are nearly the same, and
-/// in any other order what is left of one would be rounding.
+/// of which most is left, until nothing is. Neighbours of a smooth function are nearly the same,
+/// and in any other order what is left of one would be rounding.
 fn root(joint: &dyn Joint, places: std::ops::Range<usize>) -> Vec<Vec<f64>> {
     let mut left = joint.variance()[places.clone()].to_vec();
     let largest = left.iter().copied().fold(0.0, f64::max);
