@@ -188,6 +188,7 @@ fn budgets_are_kept_and_policies_do_what_they_say() -> Result<(), InputError> {
             batch: 20,
             budget: Some(41.0),
             seed: 3,
+            limit: Some(0.1),
             ..Plan::default()
         };
         let chosen = choose(&survey, &plan)?;
