@@ -96,6 +96,11 @@ pub const STUDIES: &[Study] = &[
         run: ungroup::run,
     },
     Study {
+        name: "ungroup-borrow",
+        about: "`--borrow`: rates of small populations alone, and around those of all together",
+        run: ungroup::borrow::run,
+    },
+    Study {
         name: "binned-sums",
         about: "sums of counted bins at fixed hyperparameters beside draws; totals of simulated tables",
         run: binned::sums::run,

@@ -1,6 +1,7 @@
 //! `quadrat ungroup` on populations whose single years, or bins of income, are known.
 
 mod ages;
+pub mod borrow;
 mod incomes;
 mod table;
 
