@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use quadrat::ungroup::{Exposure, Population, Standard, UngroupError};
+use quadrat::ungroup::{Exposure, Population, Standard};
 
 use super::configured::configured;
 use super::group::Group;
 use super::refused;
 use super::rows::Rows;
+use super::whole;
 use crate::diagnostic::Problem;
 use crate::study::ungroup::Ungroup;
 
@@ -19,6 +20,8 @@ const OWN: f64 = 0.05;
 /// intervals of 95 % held .97 of simulated rates, around 60 they held .90, around 10 .67.
 const FEWEST: f64 = 300.0;
 const TIMES: f64 = 5.0;
+/// Of a population around whom there are fewer.
+const FEW: &str = "others of the same bands have fewer than 300 events, or fewer than five times its own: its rates are told by themselves (borrow)";
 
 /// The exposure of a population.
 #[derive(Debug, Clone, Copy)]
@@ -61,64 +64,66 @@ impl<'a> Exposed<'a> {
     }
 }
 
-/// What each population lies around; nothing where others have too few events, or other bands.
+/// What a population lies around, or why it is told by itself.
+type Found = Result<usize, String>;
+
+/// What each population lies around.
 pub struct Standards {
     all: Vec<Standard>,
-    of: Vec<Option<usize>>,
+    of: Vec<Found>,
 }
 
 impl Standards {
-    /// Rates of all populations of the same bands, added up.
-    ///
-    /// # Errors
-    /// Where the rates of some cannot be told.
-    pub fn new(args: &Ungroup, rows: &Rows) -> Result<Self, UngroupError> {
+    /// Rates of all populations of the same bands, added up; totals of the others are left out.
+    pub fn new(args: &Ungroup, rows: &Rows) -> Self {
+        let alone =
+            "no other population has these bands: its rates are told by themselves (borrow)";
         let mut out = Self {
             all: Vec::new(),
-            of: vec![None; rows.groups.len()],
+            of: vec![Err(alone.to_owned()); rows.groups.len()],
         };
         for members in alike(rows) {
-            out.add(args, &members)?;
+            if members.len() > 1 {
+                out.add(args, &members);
+            }
         }
-        Ok(out)
+        out
     }
 
     /// That of a population.
-    pub fn of(&self, group: usize) -> Option<&Standard> {
-        self.of[group].map(|at| &self.all[at])
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn of(&self, group: usize) -> Result<&Standard, &str> {
+        match &self.of[group] {
+            Ok(at) => Ok(&self.all[*at]),
+            Err(why) => Err(why),
+        }
     }
 
-    fn add(&mut self, args: &Ungroup, members: &[Member<'_>]) -> Result<(), UngroupError> {
+    fn add(&mut self, args: &Ungroup, members: &[Member<'_>]) {
         let all: f64 = members.iter().map(Member::events).sum();
-        let mut whole = None;
+        let mut whole: Option<Found> = None;
         for member in members {
             let (own, others) = (member.events(), all - member.events());
-            if others < FEWEST.max(TIMES * own) {
-                continue;
-            }
-            let is_large = own > OWN * all;
-            let at = match is_large {
-                true => {
-                    let others = members.iter().filter(|other| other.at != member.at);
-                    self.curve(args, &others.collect::<Vec<_>>())?
-                }
-                false => match whole {
-                    Some(at) => at,
-                    None => self.curve(args, &members.iter().collect::<Vec<_>>())?,
-                },
+            self.of[member.at] = if others < FEWEST.max(TIMES * own) {
+                Err(FEW.to_owned())
+            } else if own > OWN * all {
+                let others = members.iter().filter(|other| other.at != member.at);
+                self.curve(args, &others.collect::<Vec<_>>())
+            } else {
+                let known = whole.take();
+                let found =
+                    known.unwrap_or_else(|| self.curve(args, &members.iter().collect::<Vec<_>>()));
+                whole.insert(found).clone()
             };
-            if !is_large {
-                whole = Some(at);
-            }
-            self.of[member.at] = Some(at);
         }
-        Ok(())
     }
 
     /// The number of a new curve: of populations of the same bands together.
-    fn curve(&mut self, args: &Ungroup, of: &[&Member<'_>]) -> Result<usize, UngroupError> {
+    fn curve(&mut self, args: &Ungroup, of: &[&Member<'_>]) -> Found {
         let Some(first) = of.first() else {
-            return Err(UngroupError::Nothing);
+            return Err(FEW.to_owned());
         };
         let sum = |column: &dyn Fn(&Member<'_>) -> Vec<f64>| -> Vec<f64> {
             let mut sum = vec![0.0; column(first).len()];
@@ -136,8 +141,13 @@ impl Standards {
         };
         let bands = first.exposed.bands();
         let builder = configured(args, &first.group.lower, &first.group.upper);
-        let rates = builder.rates_of(&events, Exposure { of, bands })?;
-        self.all.push(rates.standard());
+        let rates = builder.rates_of(&events, Exposure { of, bands });
+        let why = |error| {
+            format!(
+                "the rates of the others cannot be told ({error}): its own are told by themselves (borrow)"
+            )
+        };
+        self.all.push(rates.map_err(why)?.standard());
         Ok(self.all.len() - 1)
     }
 }
@@ -168,15 +178,19 @@ impl Member<'_> {
     }
 }
 
-/// Populations of the same bands, in the order of their first; those whose numbers cannot be used
-/// are left out.
+/// Populations of the same bands, in the order of their first; those whose numbers cannot be used,
+/// and totals of all others, are left out.
 fn alike(rows: &Rows) -> Vec<Vec<Member<'_>>> {
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut out: Vec<Vec<Member<'_>>> = Vec::new();
+    let totals = whole::totals(&rows.groups);
     for (at, group) in rows.groups.iter().enumerate() {
         let Ok(exposed) = Exposed::of(rows, group) else {
             continue;
         };
+        if totals.contains(&at) {
+            continue;
+        }
         let member = Member { at, group, exposed };
         if !member.is_sound() {
             continue;

@@ -33,6 +33,8 @@ pub struct Found {
     pub warnings: Vec<String>,
     pub effective: f64,
     pub effective_settings: f64,
+    /// Whether its rates lie around those of others, where that is asked for.
+    pub borrowed: Option<bool>,
 }
 
 /// All populations.
@@ -102,18 +104,15 @@ impl All {
     /// Rates of every population, one after the other: each takes all threads.
     fn rates(&mut self, args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
         let standards = args.borrow.then(|| Standards::new(args, rows));
-        let standards = standards.transpose().map_err(|error| match error {
-            error if refused::is_common(&error) => refused::common(&error),
-            error => refused::borrowed(rows, &error),
-        })?;
         for (at, group) in rows.groups.iter().enumerate() {
             let standard = standards.as_ref().map(|standards| standards.of(at));
-            match Self::rates_of(args, (rows, group), standard.flatten()) {
+            match Self::rates_of(args, (rows, group), standard.and_then(Result::ok)) {
                 Ok(rates) => {
                     let mut found = found_rates(args, at, &rates);
-                    if standard == Some(None) {
-                        found.warnings.push(ALONE.to_owned());
-                    }
+                    found.borrowed = standard.map(|standard| standard.is_ok());
+                    found
+                        .warnings
+                        .extend(standard.and_then(Result::err).map(str::to_owned));
                     self.found.push(found);
                 }
                 Err(Refused::All(problems)) => return Err(problems),
@@ -168,9 +167,6 @@ enum Refused {
     All(Problems),
 }
 
-/// Of a population that is to borrow, and does not.
-const ALONE: &str = "others of the same bands have fewer than 300 events, or fewer than five times its own: its rates are told by themselves (borrow)";
-
 /// Groups of the same bands, in the order of their first.
 fn batches(groups: &[Group]) -> Vec<Vec<usize>> {
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -223,6 +219,7 @@ fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
             .collect(),
         effective: estimate.effective(),
         effective_settings: estimate.effective_settings(),
+        borrowed: None,
     }
 }
 
@@ -280,5 +277,6 @@ fn found_rates(args: &Ungroup, group: usize, rates: &Rates) -> Found {
         warnings: rates.warnings().iter().map(ToString::to_string).collect(),
         effective: rates.effective(),
         effective_settings: rates.effective_settings(),
+        borrowed: None,
     }
 }

@@ -53,15 +53,6 @@ pub fn unexposed(exposed: &Rows, group: &Group) -> Problem {
     .remedy("add its bands, or leave the population out of the events")
 }
 
-/// Populations together, of which no rates can be told.
-pub fn borrowed(rows: &Rows, error: &UngroupError) -> Problems {
-    let message = format!(
-        "the rates of all populations together, which each is to lie around, cannot be told: {error}"
-    );
-    let problem = Problem::new(message).at(rows.whole());
-    problem.remedy("leave out --borrow (`borrow`)").into()
-}
-
 /// A population of whom fewer than one was asked: that tells nothing.
 pub fn hardly_asked(args: &Ungroup, group: &Group) -> Option<Problem> {
     let counted: f64 = group.counts.iter().sum();

@@ -109,12 +109,17 @@ fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
     out.extend(rows.inclusive.map(|unit| {
         format!("upper edges are the last number inside a band: each reaches {unit} further")
     }));
-    if args.borrow {
-        out.push(
-            "rates of each population lie around those of the others with the same bands (borrow)"
-                .to_owned(),
-        );
-    }
+    let borrowed = all
+        .found
+        .iter()
+        .filter(|found| found.borrowed == Some(true));
+    let borrowed = borrowed.count();
+    out.extend((borrowed > 0).then(|| {
+        format!(
+            "rates of {borrowed} of {} lie around those of the others with the same bands (borrow)",
+            count(all.found.len(), "population")
+        )
+    }));
     out.extend(tail(first));
     let until = first.life.as_ref().and_then(|life| life.until);
     out.extend(until.map(|end| {
@@ -244,6 +249,7 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Value {
             "effective": found.effective,
             "effective_settings": found.effective_settings,
             "life_table": found.life.as_ref().map(life),
+            "borrowed": found.borrowed,
             "warnings": found.warnings,
         })
     };

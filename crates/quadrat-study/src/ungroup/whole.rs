@@ -9,36 +9,35 @@ const SAME: f64 = 1e-9;
 /// Fewer populations than this, with the sum, may be alike by chance.
 const FEWEST: usize = 3;
 
-/// What to say of populations that have in every band what all others have together: in tables that
-/// are added up they count twice.
-pub fn warnings(groups: &[Group]) -> Vec<String> {
-    let mut alike: HashMap<Vec<u64>, Vec<&Group>> = HashMap::new();
-    for group in groups {
+/// Populations that have in every band what all others of the same bands have together, by their
+/// numbers.
+pub fn totals(groups: &[Group]) -> Vec<usize> {
+    let mut alike: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
+    for (at, group) in groups.iter().enumerate() {
         let edges = group.lower.iter().chain(&group.upper);
         let key = edges.map(|x| x.to_bits()).collect();
-        alike.entry(key).or_default().push(group);
+        alike.entry(key).or_default().push(at);
     }
-    let sums = |all: &[&Group]| -> Vec<f64> {
-        let bands = 0..all[0].counts.len();
-        bands
-            .map(|b| all.iter().map(|g| g.counts[b]).sum())
-            .collect()
+    let of = |all: &[usize]| -> Vec<usize> {
+        let bands = 0..groups[all[0]].counts.len();
+        let sum = |b: usize| all.iter().map(|&at| groups[at].counts[b]).sum::<f64>();
+        let sums: Vec<f64> = bands.map(sum).collect();
+        let is_whole = |at: &usize| {
+            let mut pairs = groups[*at].counts.iter().zip(&sums);
+            pairs.all(|(own, sum)| (2.0 * own - sum).abs() <= SAME * sum)
+        };
+        all.iter().copied().filter(is_whole).collect()
     };
-    let wholes = alike
-        .values()
-        .filter(|all| all.len() >= FEWEST)
-        .flat_map(|all| {
-            let sums = sums(all);
-            let is_whole = move |group: &&&Group| {
-                let mut pairs = group.counts.iter().zip(&sums);
-                pairs.all(|(own, sum)| (2.0 * own - sum).abs() <= SAME * sum)
-            };
-            all.iter()
-                .filter(is_whole)
-                .map(|group| group.words())
-                .collect::<Vec<String>>()
-        });
-    let mut names: Vec<String> = wholes.collect();
+    let alike = alike.values().filter(|all| all.len() >= FEWEST);
+    let mut totals: Vec<usize> = alike.flat_map(|all| of(all)).collect();
+    totals.sort_unstable();
+    totals
+}
+
+/// What to say of them: in tables that are added up they count twice.
+pub fn warnings(groups: &[Group]) -> Vec<String> {
+    let names = totals(groups).into_iter().map(|at| groups[at].words());
+    let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     let told = |name: String| {
         format!(

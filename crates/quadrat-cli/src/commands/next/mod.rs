@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use quadrat::acquire::{
     Chosen, Offer, Places as Askable, Plan, Policy, choose, latent_limit, suits, survey,
 };
+use quadrat::error::InputError;
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
 use quadrat_study::engine::{self, Posterior};
@@ -109,13 +110,22 @@ fn affordable(args: &Next) -> Result<(), Problems> {
     }
 }
 
-/// Refuses a rule without its limit, and a limit without its rule.
+/// A limit that no response reaches.
+fn impossible(above: f64) -> Problems {
+    let message = format!("--above is {above}, and the response has no such value");
+    Problem::new(message)
+        .remedy("give a finite number; of rates one above 0, of chances one between 0 and 1")
+        .into()
+}
+
+/// Refuses a rule without its limit, a limit without its rule, and one that is no number.
 fn limited(args: &Next) -> Result<(), Problems> {
     let (message, remedy) = match (args.policy.policy(), args.above) {
         (Policy::Exceedance, None) => (
             "`--policy exceedance` asks where the function exceeds a limit, and there is none",
             "say which: `--above LIMIT`",
         ),
+        (Policy::Exceedance, Some(limit)) if !limit.is_finite() => return Err(impossible(limit)),
         (Policy::Exceedance, Some(_)) | (_, None) => return Ok(()),
         (_, Some(_)) => (
             "--above is a limit that the policy does not look at",
@@ -241,8 +251,11 @@ fn chosen(
     })?;
     suits(posterior, offers, args.policy.policy())?;
     let limit = args.above.map(|above| {
-        latent_limit(posterior, offers, above)
-            .with_context(|| format!("the limit, {}, cannot be looked for", human(above)))
+        let limit = latent_limit(posterior, offers, above);
+        limit.map_err(|error| match error {
+            InputError::Range { .. } => impossible(above).into(),
+            other => anyhow::Error::new(other),
+        })
     });
     let plan = Plan {
         limit: limit.transpose()?,
