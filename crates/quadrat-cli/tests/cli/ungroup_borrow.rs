@@ -46,7 +46,7 @@ fn told(folder: &Path, districts: &[(&str, [&str; 5])]) -> Value {
 fn of<'a>(told: &'a Value, district: &str) -> &'a Value {
     let all = told["populations"].as_array().unwrap();
     let own = all.iter().find(|one| one["by"]["district"] == district);
-    own.unwrap_or_else(|| panic!("{told}"))
+    own.unwrap()
 }
 
 /// One of few deaths, or none, lies around the others; one of most deaths does not, and says so. A
