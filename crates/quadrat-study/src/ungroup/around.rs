@@ -1,11 +1,9 @@
 //! The rates that populations have in common.
 
-use std::collections::HashMap;
-
 use quadrat::ungroup::{Exposure, Population, Standard};
 
 use super::configured::configured;
-use super::group::Group;
+use super::group::{Group, alike};
 use super::refused;
 use super::rows::Rows;
 use super::whole;
@@ -57,10 +55,12 @@ impl<'a> Exposed<'a> {
 
     /// What names all bands: populations that have the same are added up.
     fn key(&self, group: &Group) -> Vec<u64> {
-        let own = self.bands().unwrap_or_default();
-        let edges = [&group.lower, &group.upper].into_iter().flatten();
-        let edges = edges.chain(own.0).chain(own.1);
-        edges.map(|x| x.to_bits()).collect()
+        let own = self.own.map(|(_, own)| own.edges());
+        group
+            .edges()
+            .into_iter()
+            .chain(own.unwrap_or_default())
+            .collect()
     }
 }
 
@@ -82,7 +82,7 @@ impl Standards {
             all: Vec::new(),
             of: vec![Err(alone.to_owned()); rows.groups.len()],
         };
-        for members in alike(rows) {
+        for members in usable(rows) {
             if members.len() > 1 {
                 out.add(args, &members);
             }
@@ -178,28 +178,15 @@ impl Member<'_> {
     }
 }
 
-/// Populations of the same bands, in the order of their first; those whose numbers cannot be used,
-/// and totals of all others, are left out.
-fn alike(rows: &Rows) -> Vec<Vec<Member<'_>>> {
-    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut out: Vec<Vec<Member<'_>>> = Vec::new();
+/// Populations that can be added to others of the same bands: their numbers can be used, and they
+/// are no totals of all others.
+fn usable(rows: &Rows) -> Vec<Vec<Member<'_>>> {
     let totals = whole::totals(&rows.groups);
-    for (at, group) in rows.groups.iter().enumerate() {
-        let Ok(exposed) = Exposed::of(rows, group) else {
-            continue;
-        };
-        if totals.contains(&at) {
-            continue;
-        }
+    let members = rows.groups.iter().enumerate().filter_map(|(at, group)| {
+        let exposed = Exposed::of(rows, group).ok()?;
         let member = Member { at, group, exposed };
-        if !member.is_sound() {
-            continue;
-        }
-        let batch = *places.entry(exposed.key(group)).or_insert_with(|| {
-            out.push(Vec::new());
-            out.len() - 1
-        });
-        out[batch].push(member);
-    }
-    out
+        let is_usable = member.is_sound() && !totals.contains(&at);
+        is_usable.then(|| (exposed.key(group), member))
+    });
+    alike(members)
 }

@@ -1,10 +1,8 @@
 //! What came of every population.
 
-use std::collections::HashMap;
-
 use super::around::{Exposed, Standards};
 use super::configured::configured;
-use super::group::Group;
+use super::group::{Group, alike};
 use super::refused;
 use super::rows::Rows;
 use crate::diagnostic::{Problem, Problems};
@@ -60,7 +58,8 @@ impl All {
             all.rates(args, rows)?;
             return Ok(all);
         }
-        for batch in batches(&rows.groups) {
+        let groups = rows.groups.iter().enumerate();
+        for batch in alike(groups.map(|(at, group)| (group.edges(), at))) {
             let mut members = Vec::new();
             for at in batch {
                 match refused::hardly_asked(args, &rows.groups[at]) {
@@ -165,22 +164,6 @@ impl All {
 enum Refused {
     One(Problem),
     All(Problems),
-}
-
-/// Groups of the same bands, in the order of their first.
-fn batches(groups: &[Group]) -> Vec<Vec<usize>> {
-    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut out: Vec<Vec<usize>> = Vec::new();
-    for (at, group) in groups.iter().enumerate() {
-        let edges = group.lower.iter().chain(&group.upper);
-        let key = edges.map(|x| x.to_bits()).collect();
-        let batch = *places.entry(key).or_insert_with(|| {
-            out.push(Vec::new());
-            out.len() - 1
-        });
-        out[batch].push(at);
-    }
-    out
 }
 
 fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {

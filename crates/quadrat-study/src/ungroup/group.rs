@@ -1,5 +1,7 @@
 //! One population's bands.
 
+use std::collections::HashMap;
+
 use crate::words::clean;
 
 /// One population.
@@ -23,10 +25,30 @@ impl Group {
         clean(&self.name.join(", "))
     }
 
+    /// Its edges, by which populations of the same bands are known.
+    pub fn edges(&self) -> Vec<u64> {
+        let edges = self.lower.iter().chain(&self.upper);
+        edges.map(|x| x.to_bits()).collect()
+    }
+
     /// The stream of its random numbers: it depends on nothing but its name.
     pub fn stream(&self) -> u64 {
         random_stream(&self.name)
     }
+}
+
+/// What has the same edges together, in the order of the first of each.
+pub fn alike<T>(all: impl IntoIterator<Item = (Vec<u64>, T)>) -> Vec<Vec<T>> {
+    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
+    let mut out: Vec<Vec<T>> = Vec::new();
+    for (edges, one) in all {
+        let batch = *places.entry(edges).or_insert_with(|| {
+            out.push(Vec::new());
+            out.len() - 1
+        });
+        out[batch].push(one);
+    }
+    out
 }
 
 /// The stream of random numbers of a population that is ungrouped: it depends on nothing but the

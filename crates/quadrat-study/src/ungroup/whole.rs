@@ -1,8 +1,6 @@
 //! A population that is the sum of the others, such as the row of totals of a table.
 
-use std::collections::HashMap;
-
-use super::group::Group;
+use super::group::{Group, alike};
 
 /// Counts that differ by less than this part of them are the same: sums of decimals.
 const SAME: f64 = 1e-9;
@@ -12,12 +10,12 @@ const FEWEST: usize = 3;
 /// Populations that have in every band what all others of the same bands have together, by their
 /// numbers.
 pub fn totals(groups: &[Group]) -> Vec<usize> {
-    let mut alike: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
-    for (at, group) in groups.iter().enumerate() {
-        let edges = group.lower.iter().chain(&group.upper);
-        let key = edges.map(|x| x.to_bits()).collect();
-        alike.entry(key).or_default().push(at);
-    }
+    let alike = alike(
+        groups
+            .iter()
+            .enumerate()
+            .map(|(at, group)| (group.edges(), at)),
+    );
     let of = |all: &[usize]| -> Vec<usize> {
         let bands = 0..groups[all[0]].counts.len();
         let sum = |b: usize| all.iter().map(|&at| groups[at].counts[b]).sum::<f64>();
@@ -28,7 +26,7 @@ pub fn totals(groups: &[Group]) -> Vec<usize> {
         };
         all.iter().copied().filter(is_whole).collect()
     };
-    let alike = alike.values().filter(|all| all.len() >= FEWEST);
+    let alike = alike.iter().filter(|all| all.len() >= FEWEST);
     let mut totals: Vec<usize> = alike.flat_map(|all| of(all)).collect();
     totals.sort_unstable();
     totals
