@@ -36,6 +36,7 @@ mod quadrature;
 #[cfg(test)]
 mod quadrature_tests;
 pub(crate) mod repeated;
+mod scale_mixture;
 mod select;
 mod sigmoid;
 mod smooth;

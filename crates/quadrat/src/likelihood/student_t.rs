@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::scale_mixture::ScaleMixture;
 use super::{Noise, check, quadrature};
 use crate::error::InputError;
 use crate::parameter::{Parameter, PriorDensity};
@@ -31,7 +32,8 @@ pub enum Degrees {
 /// learned.
 ///
 /// # Numerics
-/// Quadrature around both modes, to about 1e-12.
+/// Moments as those of a mixture of normal noises, else by quadrature around both modes: to about
+/// 1e-12.
 /// # Source
 /// Jylanki, Vanhatalo & Vehtari 2011, JMLR 12, 3227.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,6 +137,32 @@ impl Row {
             }
             cavity.mean + share * from_mean
         })
+    }
+
+    /// Derivatives of `log Z` in variance and degrees, by quadrature.
+    fn slopes_by_peaks(&self, cavity: Belief) -> [f64; 2] {
+        let normaliser = self.normaliser();
+        let (_, _, [_, in_variance, in_degrees]) = quadrature::tilted_averages(
+            cavity,
+            &self.peaks(cavity),
+            false,
+            |f| self.jet(f),
+            |f, _, _| {
+                let in_degrees = self.in_degrees(f, normaliser)[0];
+                [1.0, self.in_variance(f)[0], in_degrees]
+            },
+        );
+        [in_variance, in_degrees]
+    }
+
+    /// The row and a belief as a mixture of normal noises.
+    fn mixture(&self, belief: Belief) -> ScaleMixture {
+        ScaleMixture {
+            away: self.value - belief.mean,
+            belief: belief.variance,
+            noise: self.variance,
+            degrees: self.degrees,
+        }
     }
 
     /// The row and a belief in coordinates that begin at the value: around a large one the
@@ -285,7 +313,8 @@ impl Local for StudentT {
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let row = self.row(own, row);
         let (at, cavity) = row.seen_from_value(cavity);
-        let tilted = quadrature::tilted_at(cavity, &at.peaks(cavity), false, |u| at.jet(u));
+        let by_peaks = || quadrature::tilted_at(cavity, &at.peaks(cavity), false, |u| at.jet(u));
+        let tilted = at.mixture(cavity).tilted().unwrap_or_else(by_peaks);
         Tilted {
             shift: tilted.shift + tilted.precision * row.value,
             ..tilted
@@ -297,14 +326,8 @@ impl Local for StudentT {
             return;
         }
         let (row, cavity) = self.row(own, row).seen_from_value(cavity);
-        let normaliser = row.normaliser();
-        let (_, _, [_, in_variance, in_degrees]) = quadrature::tilted_averages(
-            cavity,
-            &row.peaks(cavity),
-            false,
-            |u| row.jet(u),
-            |u, _, _| [1.0, row.in_variance(u)[0], row.in_degrees(u, normaliser)[0]],
-        );
+        let by_peaks = || row.slopes_by_peaks(cavity);
+        let [in_variance, in_degrees] = row.mixture(cavity).slopes().unwrap_or_else(by_peaks);
         self.spread(in_variance, in_degrees, out);
     }
 
