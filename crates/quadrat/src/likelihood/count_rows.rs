@@ -8,6 +8,7 @@ use super::check;
 use super::counting::{Curve, Slopes, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
+use super::small_counts;
 use crate::error::InputError;
 use crate::link::{CLIP, Form, Link};
 use crate::special::CountMean;
@@ -101,25 +102,25 @@ impl CountRows {
 
     pub fn guess(&self, row: usize) -> f64 {
         let (lower, upper) = (self.lower[row], self.upper[row]);
-        let count = if upper == f64::INFINITY {
-            1.2 * lower + 1.0
-        } else {
-            0.5 * (lower + upper)
+        let count = match upper == f64::INFINITY {
+            true => 1.2 * lower + 1.0,
+            false => 0.5 * (lower + upper),
         };
         let mean = (count + 0.5) / self.exposure[row];
-        if self.is_void(row) {
-            0.0
-        } else {
-            self.link.inverse(mean).unwrap_or(0.0)
+        match self.is_void(row) {
+            true => 0.0,
+            false => self.link.inverse(mean).unwrap_or(0.0),
         }
     }
 
     fn curve(&self, row: usize, count: &CountMean, slopes: Slopes) -> Curve {
+        let (lower, upper) = (self.lower[row], self.upper[row]);
         if self.is_exact(row) {
-            exact(count, slopes, self.lower[row])
-        } else {
-            range(count, slopes, self.lower[row], self.upper[row])
+            return exact(count, slopes, lower);
         }
+        let small = (slopes == Slopes::No).then(|| small_counts::curve(count, lower, upper));
+        let by_size = || range(count, slopes, lower, upper);
+        small.flatten().unwrap_or_else(by_size)
     }
 
     /// `log p` of the row and its derivatives in `f`.
@@ -209,10 +210,9 @@ impl CountRows {
             return peaks;
         }
         let half_lines = self.link == Link::Square && self.lower[row] > 0.0;
-        let lines = if half_lines {
-            [(0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0)]
-        } else {
-            [(f64::NEG_INFINITY, f64::INFINITY); 2]
+        let lines = match half_lines {
+            true => [(0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0)],
+            false => [(f64::NEG_INFINITY, f64::INFINITY); 2],
         };
         let width = |x: f64| (1.0 / cavity.variance + jet(x).second.abs()).sqrt().recip();
         for (line, sign) in lines.into_iter().zip([1.0, -1.0]) {

@@ -11,9 +11,9 @@ const NEGLIGIBLE: f64 = 1e-20;
 /// Below this logarithm there is no double above zero.
 const VANISHED: f64 = -745.0;
 /// Above this log-probability, 2 %, what is left of one keeps all but two of its digits.
-const LIKELY: f64 = -3.9;
+pub(super) const LIKELY: f64 = -3.9;
 /// Above this log-probability the sum goes over the counts outside.
-const NEARLY_CERTAIN: f64 = -0.3;
+pub(super) const NEARLY_CERTAIN: f64 = -0.3;
 /// Counts further out are no longer spaced by one.
 const LARGEST: f64 = 9.0e15;
 

@@ -39,6 +39,7 @@ pub(crate) mod repeated;
 mod scale_mixture;
 mod select;
 mod sigmoid;
+mod small_counts;
 mod smooth;
 mod square_pole;
 mod student_t;
