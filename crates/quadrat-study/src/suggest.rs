@@ -32,7 +32,9 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         return None;
     }
     let lower = word.to_lowercase();
-    let allowed = (word.chars().count() / 4).max(1);
+    let length = word.chars().count();
+    // A word of which every letter differs is another word.
+    let allowed = (length / 4).max(1).min(length.saturating_sub(1));
     known
         .into_iter()
         .filter(|known| known.len() <= 100)
@@ -91,6 +93,8 @@ mod tests {
         assert_eq!(nearest("flie", known), Some("file"));
         assert_eq!(nearest("banana", known), None);
         assert_eq!(nearest("weight", ["right"]), None);
+        assert_eq!(nearest("x", ["z"]), None);
+        assert_eq!(nearest("X", ["x"]), Some("x"));
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use quadrat_study::codes::Codes;
+use quadrat_study::diagnostic::Problems;
 use quadrat_study::geographic::Geographic;
 use quadrat_study::places::Places;
 use quadrat_study::resolve::Files;
-use quadrat_study::study::fields::Check;
+use quadrat_study::study::fields::{Check, Spanned};
 use quadrat_study::table::{Table, is_geo, open_geo};
 
 use super::predict::flags::{self, Line};
@@ -37,7 +38,7 @@ pub fn places(
     but: &[&str],
 ) -> Result<(Places, Codes)> {
     let looks = filled(asked.looks, dims);
-    let described = flags::described(&Line {
+    let mut described = flags::described(&Line {
         words: asked.words,
         model: asked.model,
         at: asked.file,
@@ -45,9 +46,11 @@ pub fn places(
         fills: false,
         exposure: None,
         trials: None,
-        keep: &others(asked.file, &looks, but)?,
+        keep: &[],
         further: String::new(),
     });
+    // No flag says so: they are no part of the line that problems are shown in.
+    described.beside.keep = others(asked.file, &looks, but)?;
     let check = Check::new(&described.source);
     flags::suits(&check, &described.support, dims, &looks);
     flags::same_map(&check, &described.support, geographic.as_deref());
@@ -77,16 +80,22 @@ fn filled(looks: &Looks, dims: &[String]) -> Looks {
 }
 
 /// The columns of the table that say no place, but some; of the points of bags none.
-fn others(file: &Path, looks: &Looks, but: &[&str]) -> Result<Vec<String>> {
+fn others(file: &Path, looks: &Looks, but: &[&str]) -> Result<Vec<Spanned<String>>, Problems> {
     if !looks.bag.is_empty() {
         return Ok(Vec::new());
     }
     let table = match is_geo(file) {
-        true => Table::from_geo(open_geo(file, file)?),
-        false => Table::open(file, file)?,
+        true => open_geo(file, file).map(Table::from_geo),
+        false => Table::open(file, file),
     };
+    let table = table.map_err(Problems::by_flags)?;
     let edges = looks.boxes.iter().flat_map(|e| [&e.first, &e.second]);
     let own: Vec<&String> = looks.point.iter().chain(edges).chain(&looks.key).collect();
     let is_other = |name: &&String| !own.contains(name) && !but.contains(&name.as_str());
-    Ok(table.headers().iter().filter(is_other).cloned().collect())
+    let spanned = |name: &String| Spanned {
+        value: name.clone(),
+        span: 0..0,
+    };
+    let others = table.headers().iter().filter(is_other);
+    Ok(others.map(spanned).collect())
 }

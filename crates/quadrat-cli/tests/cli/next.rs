@@ -169,7 +169,7 @@ fn what_cannot_be_chosen_is_refused_in_words() {
     let path = folder.path();
     std::fs::write(path.join("none.csv"), "x\n").unwrap();
     std::fs::write(path.join("other.csv"), "y\n1\n").unwrap();
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 12] = [
         (&["c.csv", "point"], &["`point` has no cost"]),
         (
             &["c.csv", "point=0"],
@@ -186,7 +186,35 @@ fn what_cannot_be_chosen_is_refused_in_words() {
             &["the number of `interval` is 0"],
         ),
         (&["none.csv", "point=1"], &["none.csv"]),
-        (&["other.csv", "point=1"], &["`x`"]),
+        // What was typed, and no more; `y` is another word.
+        (
+            &["other.csv", "point=1"],
+            &["no column `x` in other.csv\n", "other.csv --point x\n"],
+        ),
+        (
+            &[
+                "c.csv",
+                "point=1",
+                "--policy",
+                "target",
+                "--target",
+                "other.csv",
+            ],
+            &[
+                "no column `x` in other.csv\n",
+                "--target other.csv --point x\n",
+            ],
+        ),
+        (
+            &["absent", "point=1"],
+            &["relative to where the command runs"],
+        ),
+        (
+            &[
+                "c.csv", "point=1", "--policy", "target", "--target", "absent",
+            ],
+            &["relative to where the command runs"],
+        ),
         (
             &["c.csv", "point=10", "--budget", "9"],
             &["pays for no measurement", "`point`, costs 10"],
