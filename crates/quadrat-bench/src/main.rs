@@ -10,6 +10,7 @@ mod clock;
 mod density;
 mod fit;
 mod gram;
+mod kinds;
 mod line;
 mod peer;
 mod points;
@@ -79,6 +80,8 @@ enum Subject {
     Density,
     /// Where the time of a fit goes, as shares.
     Fit,
+    /// Fits of thirty rows of every kind of instrument, beside values.
+    Kinds,
     /// Bins along a line, against the whole matrix and mgcv.
     Line {
         /// The R that has mgcv, to fit the same bins beside ours; see `peers/README.md`.
@@ -105,6 +108,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Answers => answers::run()?,
         Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
+        Subject::Kinds => kinds::run()?,
         Subject::Line { peer } => line::run(&peer)?,
         Subject::Refusals => refusals::run()?,
         Subject::Peer(peer) => peer::run(peer)?,
