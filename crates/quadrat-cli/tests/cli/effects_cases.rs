@@ -247,7 +247,7 @@ const KEYS: &[(&str, Case)] = &[
 #[rustfmt::skip]
 const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("inside", DENSITY, "column = \"y\"\ngrid = 40", "column = [\"t\", \"y\"]\ngrid = 20", "column = [\"t\", \"y\"]\ngrid = 20\ninside = \"all.geojson\""),
-    ("bins of boxes", DENSITY, "\"d.csv\"\ncolumn = \"y\"\ngrid = 40", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"end\", \"n\"]\ngrid = 20", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"to\", \"n\"]\ngrid = 20"),
+    ("bins of boxes", DENSITY, "\"d.csv\"\ncolumn = \"y\"\ngrid = 40", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"end\", \"n\"]\ngrid = 20", "\"b.csv\"\nbins = [\"from\", \"end\", \"from\", \"to\", \"n\"]\ngrid = 20"),
     ("log", DENSITY, "column = \"y\"", "column = \"w\"", "column = \"w\"\nlog = true"),
     ("exposure_table", BANDS, "#ungroup", "exposure = \"who\"", "exposure = \"who\"\nexposure_table = \"v.csv\""),
     ("life_table", BANDS, "#ungroup", "exposure = \"who\"", "exposure = \"who\"\nlife_table = true"),

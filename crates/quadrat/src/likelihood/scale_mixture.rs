@@ -4,15 +4,18 @@ use super::local::Tilted;
 use crate::special::elementary;
 use crate::special::stirling::{HALF_LOG_TWO_PI, digamma_gap, stirling_gap};
 
-/// Nats below the largest weight that do not count, and as a ratio.
+/// Nats below the largest weight that do not count.
 const FALL: f64 = 38.0;
+/// The share of the sum below which it ends: `e^-FALL`.
 const NEGLIGIBLE: f64 = 3e-17;
 /// Nats by which a weight may exceed its unit.
 const HIGH: f64 = 50.0;
 /// Half the degrees of freedom from which on the digits of `e^t - 1` count.
 const MANY: f64 = 100.0;
-/// Nodes at most; more are needed for an outlier of nearly normal noise.
+/// Nodes at most; more are needed for outliers of nearly normal noise.
 const MOST: f64 = 600.0;
+/// Half the degrees of freedom at most: rounding hides how far noise is from normal beyond.
+const NORMAL: f64 = 1e12;
 
 /// Normal belief and Student's t noise; the noise is normal with variance `v / lambda`, and
 /// `lambda` has a gamma distribution with shape and rate `a = nu / 2`.
@@ -23,8 +26,9 @@ const MOST: f64 = 600.0;
 /// $$ Z = \frac{a^a e^{-a}}{\Gamma(a)} \int e^{a (t - e^t + 1)} N(d; 0, s + v e^{-t}) dt $$
 ///
 /// # Numerics
-/// The integrand is analytic within `pi / 2` of the real line, and there no more than the step of
-/// the trapezoid rule allows: its error is below 1e-12.
+/// The integrand is analytic beside the real line, so that the trapezoid rule converges fast: with
+/// `k = 2 pi / step` its relative error is some `2 |Gamma(a + 1/2 + i k)| / Gamma(a + 1/2)`, below
+/// 1e-12 for the steps that are taken.
 /// # Source
 /// The mixture: Andrews & Mallows 1974, J. R. Stat. Soc. B 36, 99.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +50,8 @@ struct Averages {
     top: f64,
     total: f64,
     /// Of the shares of the variance that are the belief's and the noise's.
-    own: f64,
-    noise: f64,
+    own_share: f64,
+    noise_share: f64,
     /// Sums of squared differences of these shares from their averages.
     own_squares: f64,
     noise_squares: f64,
@@ -70,18 +74,18 @@ impl Averages {
     fn add(&mut self, weight: f64, [own, noise, excess, pull]: [f64; 4]) {
         self.total += weight;
         let share = weight / self.total;
-        let (from_own, from_noise) = (own - self.own, noise - self.noise);
-        self.own += share * from_own;
-        self.noise += share * from_noise;
-        self.own_squares += weight * from_own * (own - self.own);
-        self.noise_squares += weight * from_noise * (noise - self.noise);
+        let (from_own, from_noise) = (own - self.own_share, noise - self.noise_share);
+        self.own_share += share * from_own;
+        self.noise_share += share * from_noise;
+        self.own_squares += weight * from_own * (own - self.own_share);
+        self.noise_squares += weight * from_noise * (noise - self.noise_share);
         self.excess += share * (excess - self.excess);
         self.pull += share * (pull - self.pull);
     }
 
     /// Variance of either share: of the smaller one, which has more digits.
     fn spread(&self) -> f64 {
-        let squares = match self.noise < self.own {
+        let squares = match self.noise_share < self.own_share {
             true => self.noise_squares,
             false => self.own_squares,
         };
@@ -100,12 +104,12 @@ impl ScaleMixture {
         let (averages, step) = self.averages()?;
         let a = 0.5 * self.degrees;
         let outlying = self.away * self.away / self.belief * averages.spread();
-        let left = self.belief * (averages.noise + outlying);
+        let left = self.belief * (averages.noise_share + outlying);
         let scale = 0.5 * elementary::log(a / self.noise);
         let constant = scale - 2.0 * HALF_LOG_TWO_PI - stirling_gap(a);
         Some(Tilted {
             log_z: averages.top + elementary::log(averages.total * step) + constant,
-            precision: (averages.own - outlying) / left,
+            precision: (averages.own_share - outlying) / left,
             shift: self.away * outlying / left,
         })
     }
@@ -126,19 +130,27 @@ impl ScaleMixture {
             degrees,
         } = *self;
         let a = 0.5 * degrees;
-        let step = f64::min(0.25, 0.6 / (a + 0.5).sqrt());
+        let step = f64::min(0.25, 0.5 / (a + 0.5).sqrt());
+        if a > NORMAL {
+            return None;
+        }
         let square = away * away;
         // Above, the prior of `lambda` ends whatever the value says.
         let mut upper = step;
         while a * upper.exp_m1() - (a + 0.5) * upper < FALL {
             upper += 2.0 * step;
         }
-        // The noise is at most as wide as it takes to explain the value alone; weights only fall
-        // below, at first more slowly where the belief is wider, whose share is squared besides.
+        // The noise is at most as wide as it takes to explain the value alone. Below, weights fall
+        // at least as fast as the prior, and where the noise is wider than the belief by half a
+        // power more; the square of its share, which is at most `1 + belief / noise` times that
+        // at the top, must fall too.
         let widest = elementary::log((a + 0.5) / (a + 0.5 * square / noise)).min(0.0);
         let wider = elementary::log1p(belief / noise);
-        let tail = (FALL + 2.0 * wider) / (a + 0.5);
-        let count = (upper - widest + wider + tail + (2.0 * tail).sqrt()) / step;
+        let down = |rate: f64| {
+            let linear = (FALL + 2.0 * wider) / rate;
+            linear + (2.0 * linear).sqrt()
+        };
+        let count = (upper - widest + down(a).min(wider + down(a + 0.5))) / step + 2.0;
         if count > MOST {
             return None;
         }
@@ -163,7 +175,7 @@ impl ScaleMixture {
             }
             let weight = elementary::exp(log - averages.top) * other.sqrt();
             averages.add(weight, [own, other, excess, other * (pull - 1.0)]);
-            let share = (other / averages.noise).powi(2) * weight / averages.total;
+            let share = (other / averages.noise_share).powi(2) * weight / averages.total;
             if share < NEGLIGIBLE && t < widest {
                 break;
             }
@@ -177,28 +189,91 @@ impl ScaleMixture {
 mod tests {
     use super::*;
 
-    /// Against a lattice fifty times as fine, for beliefs and values of all sizes.
-    #[test]
-    fn steps_are_fine_enough() {
-        for degrees in [0.4, 1.0, 2.5, 4.0, 10.0, 40.0, 1e3] {
-            for ratio in [1e-6, 0.1, 3.0, 1e6] {
+    /// Beliefs and values of all sizes.
+    fn cases() -> Vec<ScaleMixture> {
+        let mut cases = Vec::new();
+        for degrees in [0.4, 1.0, 2.5, 4.0, 10.5, 40.0, 1e3] {
+            for belief in [1e-6, 0.1, 3.0, 1e6] {
                 for distance in [0.0, 0.7, 5.0, 60.0] {
-                    let own = ScaleMixture {
-                        away: distance * f64::sqrt(1.0 + ratio),
-                        belief: ratio,
+                    cases.push(ScaleMixture {
+                        away: distance * f64::sqrt(1.0 + belief),
+                        belief,
                         noise: 1.0,
                         degrees,
-                    };
-                    let Some(coarse) = own.tilted() else {
-                        assert!(degrees > 100.0 && distance > 4.0, "{own:?}");
-                        continue;
-                    };
-                    let fine = own.log_z_by_steps_of(1.0 / 64.0 / (1.0 + degrees).sqrt());
-                    let off = (coarse.log_z - fine).abs();
-                    assert!(off < 2e-12 * (1.0 + fine.abs()), "{own:?}: {off:e}");
+                    });
                 }
             }
         }
+        cases
+    }
+
+    /// Against a lattice twenty to fifty times as fine.
+    #[test]
+    fn steps_are_fine_enough() {
+        for case in cases() {
+            let Some(coarse) = case.tilted() else {
+                assert!(case.degrees > 100.0 && case.away > 4.0, "{case:?}");
+                continue;
+            };
+            let fine = case.log_z_by_steps_of(1.0 / 64.0 / (1.0 + case.degrees).sqrt());
+            let off = (coarse.log_z - fine).abs();
+            assert!(off < 1e-12 * (1.0 + fine.abs()), "{case:?}: {off:e}");
+        }
+    }
+
+    /// The site has the slope of `log Z` in the mean of the belief, and slopes in the
+    /// hyperparameters are differences.
+    #[test]
+    fn slopes_are_differences() {
+        for case in cases() {
+            let (Some(site), Some([in_noise, in_degrees])) = (case.tilted(), case.slopes()) else {
+                continue;
+            };
+            let difference = |moved: &dyn Fn(f64) -> ScaleMixture, step: f64| {
+                let log_z = |sign: f64| moved(sign * step).tilted().unwrap().log_z;
+                (log_z(1.0) - log_z(-1.0)) / (2.0 * step)
+            };
+            // The mean of cavity times site, from the value: -away + belief * slope.
+            let growth = 1.0 + case.belief * site.precision;
+            let slope = (site.shift + site.precision * case.away) / growth;
+            let sd = (1.0 + case.belief).sqrt();
+            let away = |step: f64| ScaleMixture {
+                away: case.away - step,
+                ..case
+            };
+            // Digits of log Z over the step, and the cube of the step.
+            let rough = 1e-6 * (1.0 + case.away / sd) / sd;
+            assert!(
+                (difference(&away, 1e-4 * sd) - slope).abs() < rough,
+                "{case:?}"
+            );
+            let noise = |step: f64| ScaleMixture {
+                noise: 1.0 + step,
+                ..case
+            };
+            let off = (difference(&noise, 1e-4) - in_noise).abs();
+            assert!(off < 1e-6 * (1.0 + in_noise.abs()), "{case:?}: {off:e}");
+            let degrees = |step: f64| ScaleMixture {
+                degrees: case.degrees + step,
+                ..case
+            };
+            let step = 1e-4 * case.degrees;
+            let off = (difference(&degrees, step) - in_degrees).abs() * case.degrees;
+            let size = 1.0 + in_degrees.abs() * case.degrees;
+            assert!(off < 1e-5 * size, "{case:?}: {off:e}");
+        }
+    }
+
+    /// More degrees than double precision can tell from normal noise end at once.
+    #[test]
+    fn nearly_normal_noise_is_left_to_others() {
+        let case = ScaleMixture {
+            away: 1.0,
+            belief: 1.0,
+            noise: 1.0,
+            degrees: 1e100,
+        };
+        assert!(case.tilted().is_none() && case.slopes().is_none());
     }
 
     impl ScaleMixture {
