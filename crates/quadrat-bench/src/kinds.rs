@@ -55,22 +55,25 @@ fn even(row: usize, which: usize) -> f64 {
     x.fract()
 }
 
+/// Counts with the curve as the logarithm of their rate, and about their scatter.
+fn counts(curve: &[f64]) -> Vec<f64> {
+    let one = |(i, f): (usize, &f64)| {
+        let rate = (f + 1.0).exp();
+        (rate + rate.sqrt() * 3.0 * (even(i, 2) - 0.5))
+            .max(0.0)
+            .round()
+    };
+    curve.iter().enumerate().map(one).collect()
+}
+
 fn kinds() -> Result<Vec<(&'static str, Likelihood)>> {
     let curve: Vec<f64> = places().iter().map(|x| 1.5 * (1.2 * x).sin()).collect();
     let rows = || curve.iter().enumerate();
     let noisy =
         |size: f64| -> Vec<f64> { rows().map(|(i, f)| f + size * (even(i, 1) - 0.5)).collect() };
     let (values, quiet) = (noisy(1.0), noisy(0.2));
-    // The logistic function of the curve, its rate, and counts with about their scatter.
     let chance = |f: f64| 1.0 / (1.0 + (-2.0 * f).exp());
-    let counts: Vec<f64> = rows()
-        .map(|(i, f)| {
-            let rate = (f + 1.0).exp();
-            (rate + rate.sqrt() * 3.0 * (even(i, 2) - 0.5))
-                .max(0.0)
-                .round()
-        })
-        .collect();
+    let counts = counts(&curve);
     let yes = rows().map(|(i, f)| even(i, 3) < chance(*f)).collect();
     let successes = rows().map(|(i, f)| {
         let scatter = 4.0 * (even(i, 4) - 0.5);
