@@ -206,12 +206,17 @@ fn what_cannot_be_chosen_is_refused_in_words() {
             ],
         ),
         (
-            &["absent", "point=1"],
+            &["absent.csv", "point=1"],
             &["relative to where the command runs"],
         ),
         (
             &[
-                "c.csv", "point=1", "--policy", "target", "--target", "absent",
+                "c.csv",
+                "point=1",
+                "--policy",
+                "target",
+                "--target",
+                "absent.csv",
             ],
             &["relative to where the command runs"],
         ),
