@@ -36,7 +36,7 @@ use std::ops::Range;
 pub use axes::Grid;
 use block::{Work, prepare};
 pub(crate) use chain::MOST_PARAMETERS;
-pub use chain::{Chain, Products};
+pub use chain::{Chain, ChainFactor, Products};
 pub use cross::{Cross, CrossWork};
 use factor::all_are;
 use faer::{Mat, MatMut, MatRef};

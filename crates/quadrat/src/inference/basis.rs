@@ -1,5 +1,6 @@
 //! Rows whose mean is a combination of known functions with unknown coefficients.
 
+use super::row_factor::RowFactor;
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, MatMut, MatRef, dot, gemm, map_lower};
 
@@ -16,7 +17,7 @@ use crate::linalg::{Cholesky, Mat, MatMut, MatRef, dot, gemm, map_lower};
 #[derive(Debug, Clone)]
 pub struct Basis {
     /// `L L' = K0`.
-    factor: Cholesky,
+    factor: RowFactor,
     /// `U`, shape `[n, r]`.
     columns: Mat<f64>,
     /// `W = L^-1 U`.
@@ -42,7 +43,7 @@ impl Basis {
     ///
     /// # Errors
     /// As [`Cholesky::factor`], where `U` is no number.
-    pub fn new(factor: Cholesky, columns: Mat<f64>) -> Result<Self, LinalgError> {
+    pub fn new(factor: RowFactor, columns: Mat<f64>) -> Result<Self, LinalgError> {
         let mut half = columns.clone();
         factor.half_solve_in_place(half.as_mut());
         // By dot products, whose bits do not depend on where matrices lie in memory.
@@ -132,19 +133,20 @@ impl Basis {
 
     /// The factor of `K0`.
     #[must_use]
-    pub fn factor(&self) -> &Cholesky {
+    pub fn factor(&self) -> &RowFactor {
         &self.factor
     }
 
-    /// The factor of `Ky` itself.
-    #[must_use]
-    pub fn whole(&self) -> Cholesky {
-        let mut factor = self.factor.clone();
-        let mut seen = Vec::new();
-        for j in 0..self.columns.ncols() {
-            factor.update(self.columns.col_as_slice(j).to_vec(), &mut seen);
+    /// Overwrites covariances with the rows, shape `[n, m]`, with `W`, of `W'W = b' Ky^-1 b`: of
+    /// one function after the other, `(I + w w')^-1/2` of what those before leave of it.
+    pub fn whiten(&self, mut b: MatMut<'_, f64>) {
+        self.factor.half_solve_in_place(b.as_mut());
+        let mut functions = self.half.clone();
+        for c in 0..functions.ncols() {
+            let own = functions.col_as_slice(c).to_vec();
+            shrink_along(&own, functions.as_mut().get_mut(.., c + 1..));
+            shrink_along(&own, b.as_mut());
         }
-        factor
     }
 
     /// The posterior of functionals.
@@ -205,6 +207,20 @@ impl Basis {
         let mut pulled = pulled.transpose().to_owned();
         self.inner.half_solve_in_place(pulled.as_mut());
         pulled
+    }
+}
+
+/// Overwrites `b` with `(I + w w')^-1/2 b`.
+fn shrink_along(w: &[f64], mut b: MatMut<'_, f64>) {
+    let square = dot(w, w);
+    // 1 - 1 / sqrt(1 + square), over the square.
+    let root = (1.0 + square).sqrt();
+    let share = 1.0 / (root * (root + 1.0));
+    for j in 0..b.ncols() {
+        let along: f64 = w.iter().enumerate().map(|(i, w)| w * b[(i, j)]).sum();
+        for (i, w) in w.iter().enumerate() {
+            b[(i, j)] -= share * along * w;
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::converged::Converged;
 use super::exact_rows::{ExactRow, collinear, contradiction, is_solved};
 use super::pooled::Lift;
 use super::rank::FewDirections;
+use super::row_factor::RowFactor;
 use super::{Evidence, Factor, Gram, KroneckerFactor, LinearGaussian, WarmStart};
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat, dot, gemm, map_lower};
@@ -58,30 +59,43 @@ pub struct Conditioned {
 /// 1e-6; [`FitError::Input`] for a Kronecker prior whose noise differs between rows.
 ///
 /// # Numerics
-/// `O(n^3)` dense; for a grid see [`KroneckerFactor`]. Jitter is added only when the plain
+/// `O(n^3)` dense; for a grid see [`KroneckerFactor`], along a line [`RowFactor`]. Jitter is added only when the plain
 /// factorisation fails, and reported.
 ///
 /// # Source
 /// Rasmussen & Williams 2006, Algorithm 2.1, eq. 2.30.
 pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditioned, FitError> {
-    condition_under(problem, theta, problem.gram(theta))
+    let noise = noise(problem, theta);
+    match problem.factor(theta, &noise) {
+        Some(factor) => {
+            let solved = solve_by(problem, theta, factor)?;
+            Ok(conditioned(problem, theta, noise, solved))
+        }
+        None => condition_under(problem, theta, gram(problem, theta)?),
+    }
 }
 
-/// The same under a covariance that was computed.
+/// The variances of the rows' noise.
+fn noise(problem: &dyn LinearGaussian, theta: &[f64]) -> Vec<f64> {
+    let mut noise = vec![0.0; problem.rows()];
+    problem.noise(theta, &mut noise);
+    noise
+}
+
+/// The covariance of the rows, where there is room for it.
+fn gram(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Gram, FitError> {
+    problem.check_matrix()?;
+    Ok(problem.gram(theta))
+}
+
+/// Conditions under a covariance that was computed.
 fn condition_under(
     problem: &dyn LinearGaussian,
     theta: &[f64],
     gram: Gram,
 ) -> Result<Conditioned, FitError> {
-    let residual = problem.residual();
-    let mut noise = vec![0.0; problem.rows()];
-    problem.noise(theta, &mut noise);
-    let Solved {
-        factor,
-        alpha,
-        levels,
-        jitter,
-    } = match gram {
+    let noise = noise(problem, theta);
+    let solved = match gram {
         Gram::Dense(k) => match problem.basis(theta) {
             None => solve_dense(problem, theta, k, &noise)?,
             Some(columns) => match solve_apart(problem, k, columns, &noise)? {
@@ -94,17 +108,34 @@ fn condition_under(
             let (factor, jitter) =
                 factor_kronecker(problem, theta, &axes, rank_one.as_deref(), &noise)?;
             Solved {
-                alpha: factor.solve(residual),
+                alpha: factor.solve(problem.residual()),
                 levels: Vec::new(),
                 factor,
                 jitter,
             }
         }
     };
+    Ok(conditioned(problem, theta, noise, solved))
+}
+
+/// A system that is solved, with its log evidence.
+fn conditioned(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    noise: Vec<f64>,
+    solved: Solved,
+) -> Conditioned {
+    let residual = problem.residual();
+    let Solved {
+        factor,
+        alpha,
+        levels,
+        jitter,
+    } = solved;
     let constant = residual.len() as f64 * (2.0 * std::f64::consts::PI).ln();
     let log_evidence =
         problem.constant(theta) - 0.5 * (dot(residual, &alpha) + factor.log_det() + constant);
-    Ok(Conditioned {
+    Conditioned {
         second: None,
         lift: None,
         converged: Converged::Closed,
@@ -114,6 +145,32 @@ fn condition_under(
         log_evidence,
         jitter,
         noise,
+    }
+}
+
+/// By a factor of what the kernel and the noise say.
+fn solve_by(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    factor: RowFactor,
+) -> Result<Solved, FitError> {
+    let residual = problem.residual();
+    let (factor, (levels, alpha)) = match problem.basis(theta) {
+        None => {
+            let alpha = factor.solve(residual);
+            (Factor::Rows(factor), (Vec::new(), alpha))
+        }
+        Some(columns) => {
+            let basis = Basis::new(factor, columns)?;
+            let explained = basis.explain(residual);
+            (Factor::Basis(basis), explained)
+        }
+    };
+    Ok(Solved {
+        factor,
+        alpha,
+        levels,
+        jitter: 0.0,
     })
 }
 
@@ -131,7 +188,7 @@ pub fn evidence_and_gradient(
     if let Some(found) = problem.structured(theta, true) {
         return Ok(found);
     }
-    let gram = match few_directions(problem, theta, problem.gram(theta)) {
+    let gram = match few_directions(problem, theta, gram(problem, theta)?) {
         Ok(found) => return Ok((found.log_evidence, found.gradient(problem, theta))),
         Err(gram) => gram,
     };
@@ -145,7 +202,7 @@ pub fn evidence_and_gradient(
         (Gram::Dense(g), diagonal)
     };
     let (adjoint, noise_adjoint) = match conditioned.factor {
-        Factor::Dense(factor) => of_inverse(factor.into_inverse_lower()),
+        Factor::Rows(factor) => of_inverse(factor.into_inverse_lower()),
         Factor::Basis(factor) => of_inverse(factor.into_inverse_lower()),
         Factor::Kronecker(factor) => factor.adjoint(alpha),
         // Never made by `condition`.
@@ -188,7 +245,7 @@ impl Evidence for Exact<'_> {
         if let Some((value, _)) = self.0.structured(theta, false) {
             return Ok(value);
         }
-        match few_directions(self.0, theta, self.0.gram(theta)) {
+        match few_directions(self.0, theta, gram(self.0, theta)?) {
             Ok(found) => Ok(found.log_evidence),
             Err(gram) => Ok(condition_under(self.0, theta, gram)?.log_evidence),
         }
@@ -238,7 +295,7 @@ fn solve_apart(
         Err(LinalgError::NotPositiveDefinite { .. }) => return Ok(None),
         Err(other) => return Err(other.into()),
     };
-    let factor = Basis::new(factor, columns)?;
+    let factor = Basis::new(RowFactor::Dense(factor), columns)?;
     let (levels, alpha) = factor.explain(problem.residual());
     if !is_solved(diagonal.into_iter(), &alpha) {
         return Ok(None);
@@ -282,7 +339,7 @@ fn solve_dense(
         is_solved(diagonal.iter().copied(), &alpha).then_some(alpha)
     };
     let solved = |factor, alpha, jitter| Solved {
-        factor: Factor::Dense(factor),
+        factor: Factor::Rows(RowFactor::Dense(factor)),
         alpha,
         levels: Vec::new(),
         jitter,

@@ -3,13 +3,14 @@
 use super::basis::Basis;
 use super::kronecker::KroneckerFactor;
 use super::pooled::{Pools, SecondOrder, Slopes};
+use super::row_factor::RowFactor;
 use crate::linalg::{Cholesky, Mat, MatMut, MatRef, gemm, map_lower, matvec};
 
 /// A factorisation of `Ky = K + diag(noise)`.
 #[derive(Debug, Clone)]
 pub enum Factor {
     /// `Ky = L L'`.
-    Dense(Cholesky),
+    Rows(RowFactor),
     /// Coefficients of a mean kept apart.
     Basis(Basis),
     /// Eigenvectors per axis, never an `n x n` matrix.
@@ -58,7 +59,7 @@ impl Factor {
     #[must_use]
     pub fn size(&self) -> usize {
         match self {
-            Self::Dense(factor) => factor.size(),
+            Self::Rows(factor) => factor.size(),
             Self::Basis(factor) => factor.size(),
             Self::Kronecker(factor) => factor.size(),
             Self::Scaled { factor, .. } => factor.size(),
@@ -71,7 +72,7 @@ impl Factor {
     #[must_use]
     pub fn log_det(&self) -> f64 {
         match self {
-            Self::Dense(factor) => factor.log_det(),
+            Self::Rows(factor) => factor.log_det(),
             Self::Basis(factor) => factor.log_det(),
             Self::Kronecker(factor) => factor.log_det(),
             Self::Scaled { factor, scale } => {
@@ -86,7 +87,7 @@ impl Factor {
     #[must_use]
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
         match self {
-            Self::Dense(factor) => factor.solve(b),
+            Self::Rows(factor) => factor.solve(b),
             Self::Basis(factor) => factor.explain(b).1,
             Self::Kronecker(factor) => factor.solve(b),
             Self::Scaled { factor, scale } => scaled(&factor.solve(&scaled(b, scale)), scale),
@@ -115,7 +116,7 @@ impl Factor {
     /// Overwrites `b`, shape `[n, m]`, with `Ky^-1 b`.
     pub fn solve_in_place(&self, b: MatMut<'_, f64>) {
         match self {
-            Self::Dense(factor) => factor.solve_in_place(b),
+            Self::Rows(factor) => factor.solve_in_place(b),
             Self::Basis(factor) => factor.solve_in_place(b),
             Self::Kronecker(factor) => per_column(b, |column| factor.solve(column)),
             Self::Scaled { factor, scale } => {
@@ -133,8 +134,8 @@ impl Factor {
     #[must_use]
     pub fn whiten(&self, mut cross: Mat<f64>) -> Mat<f64> {
         match self {
-            Self::Dense(factor) => factor.half_solve_in_place(cross.as_mut()),
-            Self::Basis(factor) => factor.whole().half_solve_in_place(cross.as_mut()),
+            Self::Rows(factor) => factor.half_solve_in_place(cross.as_mut()),
+            Self::Basis(factor) => factor.whiten(cross.as_mut()),
             Self::Kronecker(factor) => per_column(cross.as_mut(), |column| factor.whiten(column)),
             Self::Scaled { factor, scale } => {
                 scale_rows(cross.as_mut(), scale);
@@ -174,7 +175,7 @@ impl Factor {
     #[must_use]
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         match self {
-            Self::Dense(factor) => factor.inverse_diagonal(),
+            Self::Rows(factor) => factor.inverse_diagonal(),
             Self::Basis(factor) => factor.inverse_diagonal(),
             Self::Kronecker(factor) => factor.inverse_diagonal(),
             Self::Scaled { factor, scale } => {
@@ -203,7 +204,7 @@ impl Factor {
     #[must_use]
     pub fn inverse(&self) -> Option<Mat<f64>> {
         match self {
-            Self::Dense(factor) => Some(factor.inverse()),
+            Self::Rows(factor) => Some(factor.inverse()),
             Self::Basis(factor) => Some(factor.inverse()),
             Self::Kronecker(_) => None,
             Self::Scaled { factor, scale } => {
@@ -258,7 +259,7 @@ mod tests {
         });
         let scale = vec![0.5, 2.0, 3.0];
         let b = Mat::from_fn(3, 3, |i, j| scale[i] * noisy[(i, j)] * scale[j]);
-        let whole = Factor::Dense(Cholesky::factor(noisy.as_ref())?);
+        let whole = Factor::Rows(RowFactor::Dense(Cholesky::factor(noisy.as_ref())?));
         let factor = Cholesky::factor(b.as_ref())?;
         let scaled = Factor::Scaled { factor, scale };
         // Some roundings of numbers near one.

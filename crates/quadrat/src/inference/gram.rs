@@ -1,5 +1,7 @@
 //! What exact inference asks of a model.
 
+use super::row_factor::RowFactor;
+use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
 
@@ -43,6 +45,21 @@ pub trait LinearGaussian: Sync {
     /// have a structure that gives both without their covariance; none where they have none, and
     /// where rounding would decide.
     fn structured(&self, _theta: &[f64], _with_gradient: bool) -> Option<(f64, Vec<f64>)> {
+        None
+    }
+
+    /// Refuses rows of which a matrix of all pairs is too large, before [`Self::gram`] is asked.
+    ///
+    /// # Errors
+    /// [`FitError::Input`].
+    fn check_matrix(&self) -> Result<(), FitError> {
+        Ok(())
+    }
+
+    /// The factor of the covariance that [`Self::gram`] and the noise, of these variances, have
+    /// together, where rows have a structure that gives it without the matrix; none where they have
+    /// none, and where rounding would decide.
+    fn factor(&self, _theta: &[f64], _noise: &[f64]) -> Option<RowFactor> {
         None
     }
 

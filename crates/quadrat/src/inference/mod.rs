@@ -41,6 +41,7 @@ mod products;
 mod profile;
 mod rank;
 mod refine;
+mod row_factor;
 pub mod sites;
 pub mod sparse;
 #[cfg(test)]
@@ -60,4 +61,5 @@ pub use kronecker::KroneckerFactor;
 pub(crate) use learn::in_pool;
 pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, explore, maximise};
 pub use products::log_evidence;
+pub use row_factor::RowFactor;
 pub use warm_start::WarmStart;

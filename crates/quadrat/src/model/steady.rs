@@ -9,9 +9,10 @@ use super::Model;
 use super::redundant::Exact;
 use crate::error::{FitError, InputError, plain};
 use crate::inference::exact_rows::{ExactRow, contradiction};
-use crate::inference::{Conditioned, Factor};
+use crate::inference::{Conditioned, Factor, RowFactor};
 use crate::kernel::Role;
 use crate::linalg::Cholesky;
+use crate::posterior::component::Component;
 use crate::posterior::mixture::Posterior;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference, Setting};
 
@@ -349,8 +350,8 @@ impl Posterior {
             return 1.0;
         };
         match &component.conditioned.factor {
-            Factor::Dense(factor) => return least_left(factor),
-            Factor::Basis(basis) => return least_left(basis.factor()),
+            Factor::Rows(factor) => return self.left_by(component, factor),
+            Factor::Basis(basis) => return self.left_by(component, basis.factor()),
             Factor::Kronecker(_) => return 1.0,
             _ => {}
         }
@@ -367,6 +368,20 @@ impl Posterior {
             .covariance(&component.theta, &exact.supports);
         // Singular to rounding: nothing is left.
         Cholesky::factor_owned(k).map_or(0.0, |factor| least_left(&factor))
+    }
+
+    /// The same of rows that were conditioned on by this factor.
+    fn left_by(&self, component: &Component, factor: &RowFactor) -> f64 {
+        match factor {
+            RowFactor::Dense(factor) => least_left(factor),
+            RowFactor::Line(factor) => {
+                let prior = self.problem.prior();
+                let rows = prior.variance_apart(&component.theta, self.problem.supports());
+                let noise = &component.conditioned.noise;
+                let whole: Vec<f64> = rows.iter().zip(noise).map(|(v, n)| v + n).collect();
+                factor.least_left(&whole)
+            }
+        }
     }
 }
 

@@ -23,8 +23,11 @@ use crate::problem::second::SecondLatent;
 use crate::problem::varying::Varying;
 use crate::support::Functionals;
 
-/// Rows predicted at a time: bounds memory to this many columns per node.
+/// Rows predicted at a time, at most.
 const CHUNK: usize = 1024;
+/// Their covariances with what was conditioned on that are kept at a time for each node, at most:
+/// 128 MB.
+const MOST_KEPT: usize = 1 << 24;
 
 /// The posterior over the latent function: answers at any support, and can be conditioned again.
 ///
@@ -324,7 +327,7 @@ impl Posterior {
 
     /// A second latent function at places of its own kernel, of any outputs.
     pub(crate) fn varying_of(&self, second: &SecondLatent, at: &Functionals) -> Option<Prediction> {
-        let parts = in_parts(at);
+        let parts = in_parts(at, self.problem.seconds().rows());
         let one = |component: &Component| {
             let theta = &component.theta;
             let conditioned = component.conditioned.second.as_deref();
@@ -346,6 +349,12 @@ impl Posterior {
         self.components.iter().map(|c| c.weight).collect()
     }
 
+    /// The number of what was conditioned on.
+    fn size(&self) -> usize {
+        let sizes = self.components.iter().map(|c| c.conditioned.factor.size());
+        sizes.max().unwrap_or(0)
+    }
+
     /// Means and variances of functionals of the kernel's columns at every node, small variances
     /// told in another way.
     fn latent_marginals(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
@@ -357,7 +366,7 @@ impl Posterior {
 
     /// The same without interpolation.
     pub(super) fn one_by_one(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
-        let parts = in_parts(at);
+        let parts = in_parts(at, self.size());
         let nodes = self.components.par_iter();
         let nodes: Result<_, FitError> = nodes.map(|c| self.moments(c, &parts)).collect();
         let mut nodes: Vec<Marginals> = nodes?;
@@ -374,7 +383,7 @@ impl Posterior {
 
     /// Normal beliefs about functionals of the kernel's columns, though draws may answer.
     pub(super) fn normal_beliefs(&self, at: &Functionals) -> Prediction {
-        let parts = in_parts(at);
+        let parts = in_parts(at, self.size());
         let nodes = self.components.par_iter();
         let nodes = nodes.map(|component| self.normal_moments(component, &parts));
         let mut nodes: Vec<Marginals> = nodes.collect();
@@ -470,8 +479,10 @@ fn no_function(varying: Varying) -> InputError {
     }
 }
 
-/// The rows a few at a time; nodes share the tables of repeated intervals that each part keeps.
-fn in_parts(at: &Functionals) -> Vec<Functionals> {
+/// The rows a few at a time, beside so many that were conditioned on; nodes share the tables of
+/// repeated intervals that each part keeps.
+fn in_parts(at: &Functionals, size: usize) -> Vec<Functionals> {
     let rows: Vec<usize> = (0..at.len()).collect();
-    rows.chunks(CHUNK).map(|chunk| at.rows(chunk)).collect()
+    let few = (MOST_KEPT / size.max(1)).clamp(1, CHUNK);
+    rows.chunks(few).map(|chunk| at.rows(chunk)).collect()
 }

@@ -1,7 +1,7 @@
 //! Row after row: what the rows before say of the next, and how far it is off.
 
-use super::matern::MOST;
 use super::places::{Event, Places};
+use super::states::{Layout, MOST_STATES, Seen, Steps};
 use super::step::{Part, Step};
 use crate::linalg::Dual;
 
@@ -30,33 +30,28 @@ const LEAST: f64 = 1e-11;
 
 /// Most columns `B`.
 pub(super) const MOST_COLUMNS: usize = 8;
-/// Most states of all parts together, with what a box adds up.
-pub(super) const MOST_STATES: usize = 16;
 
-/// What a row looks at.
-#[derive(Debug, Clone, Copy)]
-enum Seen {
-    /// The function at a place.
-    Function,
-    /// What a box added up.
-    Sum,
+/// A row given those before it.
+pub(super) struct Observed<'a, const P: usize> {
+    pub row: usize,
+    pub what: Seen,
+    /// The row is so many times what it looks at.
+    pub factor: f64,
+    /// Its variance given those before, noise included.
+    pub open: Dual<P>,
+    /// Its covariance with the states.
+    pub gain: &'a [Dual<P>],
 }
 
-/// States of all parts, the last for what a box adds up, given the rows so far.
+/// States of all parts given the rows so far.
 struct Filter<'a, const P: usize> {
-    parts: &'a [Part<P>],
+    layout: &'a Layout,
     /// Of the function: the sum of the variances of the parts.
     variance: f64,
-    /// Where the states of every part begin.
-    first: Vec<usize>,
-    size: usize,
-    /// Means of every column, shape `[c, size]`.
-    means: Vec<Dual<P>>,
     /// Covariance, shape `[size, size]`.
     covariance: Vec<Dual<P>>,
     /// `A P`, column by column.
     led: Vec<Dual<P>>,
-    out: Products<P>,
 }
 
 /// What rows at places on a line say together, under the sum of some processes.
@@ -79,93 +74,148 @@ pub(super) fn products<const P: usize>(
     noise: &[Dual<P>],
     columns: &[&[f64]],
 ) -> Option<Products<P>> {
-    let steps: Vec<Vec<Step<P>>> = places.steps[1..]
-        .iter()
-        .map(|length| {
-            let each = parts.iter();
-            each.map(|part| part.step(*length, places.has_boxes))
-                .collect()
-        })
-        .collect();
-    let mut filter = Filter::new(parts, columns.len());
+    let layout = Layout::new(parts, places.has_boxes);
+    let count = columns.len();
+    let zero = Dual::constant(0.0);
+    let mut means = vec![zero; count * layout.size];
+    let mut out = Products {
+        log_det: zero,
+        products: vec![zero; count * count],
+    };
+    filter((parts, &layout), places, noise, |told| match told {
+        Told::Begin => means
+            .chunks_exact_mut(layout.size)
+            .for_each(|mean| mean[layout.size - 1] = zero),
+        Told::Step(steps) => means
+            .chunks_exact_mut(layout.size)
+            .for_each(|mean| layout.lead(steps, mean)),
+        Told::Row(row) => out.add(&row, &layout, columns, &mut means),
+    })?;
+    Some(out)
+}
+
+/// What happens on the way.
+pub(super) enum Told<'a, const P: usize> {
+    /// A box begins.
+    Begin,
+    /// A step leads to the next place.
+    Step(&'a [Step<P>]),
+    /// A row is observed.
+    Row(Observed<'a, P>),
+}
+
+/// Goes along the line, and tells what every row is given those before it. None where rounding
+/// decides.
+pub(super) fn filter<const P: usize>(
+    (parts, layout): (&[Part<P>], &Layout),
+    places: &Places,
+    noise: &[Dual<P>],
+    mut tell: impl FnMut(Told<'_, P>),
+) -> Option<()> {
+    let steps = Steps::new(parts, places);
+    let mut filter = Filter::new(parts, layout);
+    let mut gain = [Dual::constant(0.0); MOST_STATES];
+    let gain = &mut gain[..layout.size];
     for (step, event) in &places.events {
-        if let Some(steps) = step.checked_sub(1).map(|at| &steps[at]) {
-            filter.lead(steps, places.has_boxes);
+        if let Some(steps) = steps.at(*step) {
+            filter.lead(&steps);
+            tell(Told::Step(&steps));
         }
-        match *event {
-            Event::Begin => filter.begin(),
-            Event::Point { row, weight } => {
-                filter.observe((Seen::Function, weight), (row, weight), noise[row], columns)?;
+        let (row, what, factor, weight) = match *event {
+            Event::Begin => {
+                filter.begin();
+                tell(Told::Begin);
+                continue;
             }
+            Event::Point { row, weight } => (row, Seen::Function, weight, weight),
             Event::End {
                 row,
                 weight,
                 length,
-            } => {
-                let factor = weight / length;
-                filter.observe((Seen::Sum, factor), (row, weight), noise[row], columns)?;
+            } => (row, Seen::Sum, weight / length, weight),
+        };
+        let open = filter.observe((what, factor), weight, noise[row], gain)?;
+        tell(Told::Row(Observed {
+            row,
+            what,
+            factor,
+            open,
+            gain,
+        }));
+    }
+    Some(())
+}
+
+impl<const P: usize> Products<P> {
+    /// A row: what is off of every column, and what states are given it.
+    fn add(
+        &mut self,
+        row: &Observed<'_, P>,
+        layout: &Layout,
+        columns: &[&[f64]],
+        means: &mut [Dual<P>],
+    ) {
+        let (size, count) = (layout.size, columns.len());
+        let inverse = row.open.recip();
+        self.log_det += row.open.ln();
+        let mut off = [Dual::constant(0.0); MOST_COLUMNS];
+        for ((column, off), mean) in columns
+            .iter()
+            .zip(&mut off)
+            .zip(means.chunks_exact_mut(size))
+        {
+            let told = layout.seen(row.what, mean) * row.factor;
+            *off = Dual::constant(column[row.row]) - told;
+            let part = *off * inverse;
+            for (mean, gain) in mean.iter_mut().zip(row.gain) {
+                *mean += *gain * part;
+            }
+        }
+        for a in 0..count {
+            let part = off[a] * inverse;
+            for b in 0..count {
+                self.products[a * count + b] += part * off[b];
             }
         }
     }
-    Some(filter.out)
 }
 
 impl<'a, const P: usize> Filter<'a, P> {
-    fn new(parts: &'a [Part<P>], columns: usize) -> Self {
-        let zero = Dual::constant(0.0);
-        let mut first = Vec::with_capacity(parts.len());
-        let mut size = 0;
-        for part in parts {
-            first.push(size);
-            size += part.states();
-        }
-        size += 1;
-        let mut covariance = vec![zero; size * size];
-        for (part, first) in parts.iter().zip(&first) {
+    fn new(parts: &[Part<P>], layout: &'a Layout) -> Self {
+        let size = layout.size;
+        let mut covariance = vec![Dual::constant(0.0); size * size];
+        for (part, (own, first)) in parts.iter().zip(&layout.parts) {
             let before = part.before();
-            for i in 0..part.states() {
-                for j in 0..part.states() {
+            for i in 0..*own {
+                for j in 0..*own {
                     covariance[(first + i) * size + first + j] = before[i][j];
                 }
             }
         }
         Self {
             variance: parts.iter().map(|part| part.variance().value).sum(),
-            parts,
-            first,
-            size,
-            means: vec![zero; columns * size],
+            layout,
             led: covariance.clone(),
             covariance,
-            out: Products {
-                log_det: zero,
-                products: vec![zero; columns * columns],
-            },
         }
     }
 
     /// Nothing is added up yet.
     fn begin(&mut self) {
-        let (size, sum) = (self.size, self.size - 1);
+        let (size, sum) = (self.layout.size, self.layout.size - 1);
         for i in 0..size {
             self.covariance[i * size + sum] = Dual::constant(0.0);
             self.covariance[sum * size + i] = Dual::constant(0.0);
         }
-        for mean in self.means.chunks_exact_mut(size) {
-            mean[sum] = Dual::constant(0.0);
-        }
     }
 
     /// To the next place.
-    fn lead(&mut self, steps: &[Step<P>], with_sums: bool) {
-        let size = self.size;
-        for mean in self.means.chunks_exact_mut(size) {
-            lead_states((self.parts, &self.first), steps, with_sums, mean);
-        }
+    fn lead(&mut self, steps: &[Step<P>]) {
+        let size = self.layout.size;
         // A P, column by column: those of a symmetric matrix are its rows. Then A (A P)'.
         self.led.copy_from_slice(&self.covariance);
         for column in self.led.chunks_exact_mut(size) {
-            lead_states((self.parts, &self.first), steps, with_sums, column);
+            self.layout.lead(steps, column);
         }
         for i in 0..size {
             let mut row = [Dual::constant(0.0); MOST_STATES];
@@ -173,13 +223,13 @@ impl<'a, const P: usize> Filter<'a, P> {
             for j in 0..size {
                 row[j] = self.led[j * size + i];
             }
-            lead_states((self.parts, &self.first), steps, with_sums, row);
+            self.layout.lead(steps, row);
             self.covariance[i * size..(i + 1) * size].copy_from_slice(row);
         }
         let sum = size - 1;
-        for ((part, &first), step) in self.parts.iter().zip(&self.first).zip(steps) {
-            for i in 0..part.states() {
-                for j in 0..part.states() {
+        for (&(own, first), step) in self.layout.parts.iter().zip(steps) {
+            for i in 0..own {
+                for j in 0..own {
                     self.covariance[(first + i) * size + first + j] += step.fresh[i][j];
                 }
                 self.covariance[(first + i) * size + sum] += step.fresh_sum[i];
@@ -189,57 +239,27 @@ impl<'a, const P: usize> Filter<'a, P> {
         }
     }
 
-    /// What a row looks at, of some states.
-    fn seen(&self, what: Seen, states: &[Dual<P>]) -> Dual<P> {
-        match what {
-            Seen::Function => {
-                let each = self.first.iter().map(|first| states[*first]);
-                each.fold(Dual::constant(0.0), |sum, state| sum + state)
-            }
-            Seen::Sum => states[self.size - 1],
-        }
-    }
-
-    /// A row, `factor` times what it looks at or `weight` times an average of the function: what is
-    /// off of every column, and what states are given it. None where what is open of the row is
-    /// rounding.
+    /// A row, `factor` times what it looks at or `weight` times an average of the function: its
+    /// variance, and into `gain` its covariance with the states, which are then given it. None
+    /// where what is open of the row is rounding.
     fn observe(
         &mut self,
         (what, factor): (Seen, f64),
-        (row, weight): (usize, f64),
+        weight: f64,
         noise: Dual<P>,
-        columns: &[&[f64]],
-    ) -> Option<()> {
-        let (size, count) = (self.size, columns.len());
-        let mut gain = [Dual::constant(0.0); MOST_STATES];
-        let gain = &mut gain[..size];
+        gain: &mut [Dual<P>],
+    ) -> Option<Dual<P>> {
+        let size = self.layout.size;
         for (i, gain) in gain.iter_mut().enumerate() {
             let states = &self.covariance[i * size..(i + 1) * size];
-            *gain = self.seen(what, states) * factor;
+            *gain = self.layout.seen(what, states) * factor;
         }
-        let open = self.seen(what, gain) * factor + noise;
+        let open = self.layout.seen(what, gain) * factor + noise;
         let whole = weight * weight * self.variance;
         if !(open.value.is_finite() && open.value > LEAST * whole) {
             return None;
         }
         let inverse = open.recip();
-        self.out.log_det += open.ln();
-        let mut off = [Dual::constant(0.0); MOST_COLUMNS];
-        for (c, column) in columns.iter().enumerate() {
-            let told = self.seen(what, &self.means[c * size..(c + 1) * size]) * factor;
-            off[c] = Dual::constant(column[row]) - told;
-            let part = off[c] * inverse;
-            let means = &mut self.means[c * size..(c + 1) * size];
-            for (mean, gain) in means.iter_mut().zip(&*gain) {
-                *mean += *gain * part;
-            }
-        }
-        for a in 0..count {
-            let part = off[a] * inverse;
-            for b in 0..count {
-                self.out.products[a * count + b] += part * off[b];
-            }
-        }
         for i in 0..size {
             let part = gain[i] * inverse;
             for j in 0..=i {
@@ -248,30 +268,6 @@ impl<'a, const P: usize> Filter<'a, P> {
                 self.covariance[j * size + i] = left;
             }
         }
-        Some(())
-    }
-}
-
-/// Overwrites states with where a step leads them: `A x`, and for what is added up `x + phi x`.
-fn lead_states<const P: usize>(
-    (parts, first): (&[Part<P>], &[usize]),
-    steps: &[Step<P>],
-    with_sums: bool,
-    states: &mut [Dual<P>],
-) {
-    let sum = states.len() - 1;
-    for ((part, &first), step) in parts.iter().zip(first).zip(steps) {
-        let own = part.states();
-        let mut next = [Dual::constant(0.0); MOST];
-        for i in 0..own {
-            for j in 0..own {
-                next[i] += step.lead[i][j] * states[first + j];
-            }
-            if with_sums {
-                let added = step.sum[i] * states[first + i];
-                states[sum] += added;
-            }
-        }
-        states[first..first + own].copy_from_slice(&next[..own]);
+        Some(open)
     }
 }

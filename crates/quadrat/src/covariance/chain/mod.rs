@@ -9,16 +9,22 @@
 //! | a Matern process as states that forget the past | `matern` |
 //! | from one place to the next | `step` |
 //! | where boxes begin and rows are observed | `places` |
+//! | the states of all parts | `states` |
 //! | row after row | `filter` |
+//! | a factor of the covariance of the rows | `factor` |
 
+mod factor;
 mod filter;
 mod matern;
 mod places;
+mod states;
 mod step;
 
+pub use factor::ChainFactor;
+use filter::MOST_COLUMNS;
 pub use filter::Products;
-use filter::{MOST_COLUMNS, MOST_STATES};
 use places::Places;
+use states::MOST_STATES;
 use step::Part;
 
 use super::Covariance;
@@ -97,7 +103,7 @@ impl Chain {
     ///
     /// # Numerics
     /// `O(n s^2)` for `s` states: one, two or three for each `matern12`, `matern32` and `matern52`.
-    /// Memory: some 2 kB for each length of a step that is not the same as others.
+    /// Memory: some 2 kB for each length of a step, where these are at most 4,096.
     #[must_use]
     pub fn products<const P: usize>(
         &self,
@@ -111,6 +117,33 @@ impl Chain {
         if columns.len() > MOST_COLUMNS || !is_whole || theta.len() < most {
             return None;
         }
+        filter::products(&self.parts(theta)?, &self.places, noise, columns)
+    }
+
+    /// A factor of `Ky = K + diag(noise)`, without a matrix.
+    ///
+    /// # Arguments
+    /// * `theta` - all hyperparameters, natural units
+    /// * `noise` - variances of the rows' noise, length `n`
+    ///
+    /// # Returns
+    /// None where rounding decides, or for lengths that do not match.
+    ///
+    /// # Numerics
+    /// `O(n s^2)`, as [`Chain::products`]. Memory: `s + 4` numbers a row, and 200 bytes for each
+    /// length of a step and each kernel of the sum.
+    #[must_use]
+    pub fn factor(&self, theta: &[f64], noise: &[f64]) -> Option<ChainFactor> {
+        let most = self.parameters().last().map_or(0, |last| last + 1);
+        if noise.len() != self.places.rows() || theta.len() < most {
+            return None;
+        }
+        let theta: Vec<Dual<0>> = theta.iter().map(|v| Dual::constant(*v)).collect();
+        let noise: Vec<Dual<0>> = noise.iter().map(|v| Dual::constant(*v)).collect();
+        ChainFactor::new(&self.parts(&theta)?, &self.places, &noise)
+    }
+
+    fn parts<const P: usize>(&self, theta: &[Dual<P>]) -> Option<Vec<Part<P>>> {
         let part = |term: &ChainTerm| {
             let one = Dual::constant(1.0);
             let variance = term.variances.iter().fold(one, |all, &v| all * theta[v]);
@@ -119,8 +152,7 @@ impl Chain {
                 Some((family, lengthscale)) => Part::matern(family, variance, theta[lengthscale]),
             }
         };
-        let parts: Option<Vec<Part<P>>> = self.terms.iter().map(part).collect();
-        filter::products(&parts?, &self.places, noise, columns)
+        self.terms.iter().map(part).collect()
     }
 }
 

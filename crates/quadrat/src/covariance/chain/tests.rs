@@ -95,6 +95,75 @@ fn a_chain_says_what_the_whole_matrix_says() {
     }
 }
 
+/// All that a factor of the whole matrix says, but for the order of its rows.
+#[test]
+fn a_factor_says_what_that_of_the_whole_matrix_says() {
+    for has_points in [false, true] {
+        let set = rows(has_points);
+        let n = set.len();
+        let noise: Vec<f64> = (0..n).map(|i| 0.01 + 0.1 * (i % 3) as f64).collect();
+        for (kernel, theta) in cases() {
+            let covariance = Covariance::new(&kernel);
+            let chain = Chain::new(&covariance, &set).unwrap();
+            let factor = chain.factor(&theta, &noise).unwrap();
+            let mut k: Mat<f64> = covariance.matrix(&theta, &set);
+            let before = Mat::from_fn(n, n, |i, j| k[(i, j)]);
+            for (i, v) in noise.iter().enumerate() {
+                k[(i, i)] += v;
+            }
+            let dense = Cholesky::factor(k.as_ref()).unwrap();
+            assert_eq!(factor.size(), n);
+            assert!((factor.log_det() - dense.log_det()).abs() < 1e-10);
+            // Covariances are right to 2e-14 and the inverse is at most a hundred.
+            let near = |a: f64, b: f64| (a - b).abs() < 1e-9 * b.abs().max(1.0);
+            let inverse = dense.inverse();
+            let solved = factor.inverse();
+            let diagonal = factor.inverse_diagonal();
+            // More columns than are led along together.
+            let mut half = Mat::from_fn(n, 11, |i, j| before[(i, j)]);
+            factor.half_solve_in_place(half.as_mut());
+            for i in 0..n {
+                assert!(near(diagonal[i], inverse[(i, i)]), "{kernel} {i}");
+                (0..n).for_each(|j| assert!(near(solved[(i, j)], inverse[(i, j)]), "{kernel}"));
+            }
+            for j in 0..11 {
+                let right = dense.solve(before.col_as_slice(j));
+                for i in 0..11 {
+                    let product = dot(half.col_as_slice(i), half.col_as_slice(j));
+                    let want = dot(before.col_as_slice(i), &right);
+                    assert!(near(product, want), "{kernel} {i} {j}");
+                }
+            }
+            // What is left of a row beside all others is the least that any order leaves of one.
+            let whole: Vec<f64> = (0..n).map(|i| k[(i, i)]).collect();
+            let least = (0..n).map(|i| 1.0 / (diagonal[i] * whole[i]));
+            let least = least.fold(1.0, f64::min);
+            let left = factor.least_left(&whole);
+            assert!(left >= least * (1.0 - 1e-9) && left < 1.0, "{kernel}");
+        }
+    }
+}
+
+/// Two groups of rows that know nothing of each other, too many for all steps to be kept.
+#[test]
+fn steps_of_any_number_are_the_same() {
+    let covariance = Covariance::new(&Kernel::matern32(["t"]));
+    let group = |first: f64| (0..2200).map(move |i| first + 0.01 * f64::from(i).powf(1.01));
+    let log_det = |places: Vec<f64>| {
+        let n = places.len();
+        let chain = Chain::new(&covariance, &Functionals::points("t", &places).unwrap()).unwrap();
+        let theta = [1.3, 0.2].map(Dual::<0>::constant);
+        let noise = vec![Dual::constant(0.3); n];
+        let found = chain.products(&theta, &noise, &[&vec![1.0; n]]).unwrap();
+        let factor = chain.factor(&[1.3, 0.2], &vec![0.3; n]).unwrap();
+        assert!((factor.log_det() - found.log_det.value).abs() < 1e-9);
+        found.log_det.value
+    };
+    let both = log_det(group(0.0).chain(group(1e4)).collect());
+    // Places are rounded to 2e-12, of steps of 1e-2.
+    assert!((both - 2.0 * log_det(group(0.0).collect())).abs() < 1e-6);
+}
+
 #[test]
 fn slopes_are_those_of_differences() {
     let set = rows(true);
@@ -151,6 +220,7 @@ fn rows_that_others_determine_are_left_to_the_matrix() {
     set.push_point(&[0.5]).unwrap();
     let twice = Chain::new(&covariance, &set).unwrap();
     assert_eq!(twice.products(&theta, &[zero; 2], &[&[1.0, 1.0]]), None);
+    assert_eq!(twice.factor(&[1.0, 1.0], &[0.0; 2]), None);
     let mut set = Functionals::new(vec!["t".into()]);
     for _ in 0..2 {
         set.push_box(&[(0.0, 1.0)], Aggregate::Sum).unwrap();

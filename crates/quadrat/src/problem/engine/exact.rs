@@ -4,14 +4,14 @@ use super::super::normal_rows::NormalRows;
 use super::super::prior::Prior;
 use super::super::tables::Tables;
 use super::interface::Engine;
-use super::limits::{check_atoms, check_dense};
+use super::limits::{check_atoms, check_dense, check_line};
 use super::line::Line;
 use crate::covariance::{Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
 use crate::inference::sites::Method;
-use crate::inference::{self, Conditioned, Converged, Evidence, Gram, LinearGaussian};
+use crate::inference::{self, Conditioned, Converged, Evidence, Gram, LinearGaussian, RowFactor};
 use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -127,6 +127,9 @@ impl Engine for ExactEngine {
         if self.axes.is_some() {
             return Ok(());
         }
+        if self.line.is_some() {
+            return check_line(self.tables.rows());
+        }
         check_dense(self.tables.rows())?;
         check_atoms(&self.supports, self.tables.rows())
     }
@@ -194,6 +197,17 @@ impl LinearGaussian for ExactEngine {
         let (value, mut gradient) = self.line.as_ref()?.evidence(of, theta, with_gradient)?;
         self.add_rest_of_values(theta, &mut gradient);
         Some((value + self.constant(theta), gradient))
+    }
+
+    fn check_matrix(&self) -> Result<(), FitError> {
+        match self.axes {
+            Some(_) => Ok(()),
+            None => Ok(check_dense(self.tables.rows())?),
+        }
+    }
+
+    fn factor(&self, theta: &[f64], noise: &[f64]) -> Option<RowFactor> {
+        Some(RowFactor::Line(self.line.as_ref()?.factor(theta, noise)?))
     }
 
     fn noise(&self, theta: &[f64], variances: &mut [f64]) {

@@ -7,6 +7,8 @@ use crate::support::Functionals;
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten
 /// times.
 const MAX_SITE_ROWS: usize = 5000;
+/// Most rows along a line, which keeps about a kilobyte of each where no two steps are alike.
+const MAX_LINE_ROWS: usize = 200_000;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
 pub(super) const LATTICE_ROWS: usize = 200;
@@ -17,6 +19,17 @@ pub(super) fn check_dense(rows: usize) -> Result<(), InputError> {
         true => Err(InputError::TooManyRows {
             rows,
             limit: MAX_DENSE_ROWS,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Refuses more rows than are kept along a line.
+pub(super) fn check_line(rows: usize) -> Result<(), InputError> {
+    match rows > MAX_LINE_ROWS {
+        true => Err(InputError::TooManyRows {
+            rows,
+            limit: MAX_LINE_ROWS,
         }),
         false => Ok(()),
     }

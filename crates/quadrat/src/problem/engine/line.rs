@@ -2,7 +2,7 @@
 
 use super::super::normal_rows::NormalRows;
 use super::super::prior::Prior;
-use crate::covariance::{Chain, LineTerm, MOST_PARAMETERS};
+use crate::covariance::{Chain, ChainFactor, LineTerm, MOST_PARAMETERS};
 use crate::inference::log_evidence;
 use crate::linalg::Dual;
 use crate::support::Functionals;
@@ -43,6 +43,12 @@ impl Line {
                 .map(|line| line.unit_values(supports))
                 .collect(),
         })
+    }
+
+    /// The factor of the covariance of the rows under the kernel alone, with noise of these
+    /// variances. None where rounding decides.
+    pub fn factor(&self, theta: &[f64], noise: &[f64]) -> Option<ChainFactor> {
+        self.chain.factor(theta, noise)
     }
 
     /// The log evidence in nats, and where asked for its gradient in every parameter, those of
@@ -115,9 +121,11 @@ impl Line {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::error::FitError;
+    use crate::inference::{Factor, RowFactor, leave_one_out};
     use crate::kernel::Kernel;
     use crate::likelihood::Noise;
-    use crate::model::{FitOptions, Hyperparameters, Model, Observations};
+    use crate::linalg::{Cholesky, dot};
+    use crate::model::{FitOptions, Hyperparameters, Model, Observations, Scale};
     use crate::support::{Aggregate, Functionals};
 
     /// Bins of uneven width, some seen several times, and points with a noise of their own, with
@@ -163,16 +171,29 @@ mod tests {
                 .iter_mut()
                 .zip([1.3, 0.8, 1.1, 1.5, 0.7, 1.2, 0.9, 1.4])
                 .for_each(|(v, by)| *v *= by);
+            // By the matrix of all rows, beside what values that stand for several have on top.
             let whole = |theta: &[f64]| -> Result<f64, FitError> {
-                Ok(problem
-                    .engine()
-                    .condition(theta, Default::default())?
-                    .log_evidence)
+                let along = problem.engine().condition(theta, Default::default())?;
+                let residual = &problem.engine().normal().unwrap().residual;
+                let form = |solved: &[f64], log_det: f64| -0.5 * (dot(residual, solved) + log_det);
+                let rest = along.log_evidence - form(&along.alpha, along.factor.log_det());
+                let mut k = problem.prior().covariance(theta, problem.supports());
+                along
+                    .noise
+                    .iter()
+                    .enumerate()
+                    .for_each(|(i, v)| k[(i, i)] += v);
+                let dense = Cholesky::factor_owned(k)?;
+                Ok(rest + form(&dense.solve(residual), dense.log_det()))
             };
             let (value, gradient) = evidence.evaluate(&theta)?;
             // Some hundred nats, through 120 rows of noise .01.
             assert!((value - whole(&theta)?).abs() < 1e-9);
             assert!((value - evidence.value(&theta)?).abs() < 1e-9);
+            let along = problem.engine().condition(&theta, Default::default())?;
+            assert!((along.log_evidence - value).abs() < 1e-9);
+            assert!(matches!(&along.factor, Factor::Basis(basis)
+                if matches!(basis.factor(), RowFactor::Line(_))));
             for i in 0..theta.len() {
                 let step = 1e-4 * theta[i];
                 let at = |sign: f64| {
@@ -185,6 +206,53 @@ mod tests {
                 // Differences of numbers that are 1e-11 right, over steps of 1e-4.
                 assert!(off < 1e-5, "{i}: {} {slope}", gradient[i]);
             }
+        }
+        Ok(())
+    }
+
+    /// Predictions at points and of boxes, within, between and beyond the rows, and of rows that
+    /// are left out, beside those of the matrix of all rows.
+    #[test]
+    fn answers_along_a_line_are_those_of_the_matrix() -> Result<(), FitError> {
+        let kernel = Kernel::matern52(["x"]) + Kernel::matern12(["x"]) + Kernel::linear(["x"]);
+        let options = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+        let fitted = model(kernel)?.fit(&options)?;
+        let (problem, component) = (&fitted.problem, &fitted.components[0]);
+        let theta = &component.theta;
+        let rows = problem.supports();
+        let mut asked = Functionals::points("x", &[-3.0, 0.05, 4.321, 9.02, 30.0])?;
+        asked.push_box(&[(2.0, 5.0)], Aggregate::Sum)?;
+        asked.push_box(&[(-1.0, 20.0)], Aggregate::Mean)?;
+        let prior = problem.prior();
+        let mut k = prior.covariance(theta, rows);
+        let noise = &component.conditioned.noise;
+        noise.iter().enumerate().for_each(|(i, v)| k[(i, i)] += v);
+        let dense = Cholesky::factor_owned(k)?;
+        let residual = &problem.engine().normal().unwrap().residual;
+        let cross = problem.cross(theta, &asked);
+        let told = fitted.predict(&asked, Scale::Latent)?;
+        let variance = prior.variance(theta, &asked);
+        let level = problem.mean().means(&asked);
+        for j in 0..asked.len() {
+            let weights = dense.solve(cross.col_as_slice(j));
+            let mean = level[j] + dot(&weights, residual);
+            let left = variance[j] - dot(&weights, cross.col_as_slice(j));
+            // Sums over 120 rows of noise .01 under a level of which little is known beforehand.
+            assert!((told.mean()[j] - mean).abs() < 1e-6, "{j}");
+            assert!(
+                (told.sd()[j].powi(2) - left).abs() < 1e-6 * variance[j],
+                "{j}"
+            );
+        }
+        let (means, variances) = leave_one_out(residual, &component.conditioned);
+        let (alpha, inverse) = (dense.solve(residual), dense.inverse_diagonal());
+        for i in 0..rows.len() {
+            assert!(
+                (variances[i] - 1.0 / inverse[i]).abs() < 1e-7 * variances[i],
+                "{i}"
+            );
+            let mean = residual[i] - alpha[i] / inverse[i];
+            assert!((means[i] - mean).abs() < 1e-7, "{i}");
         }
         Ok(())
     }

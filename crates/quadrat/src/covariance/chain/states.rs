@@ -1,0 +1,120 @@
+//! The states of all parts, and where steps lead them.
+
+use std::borrow::Cow;
+
+use super::matern::MOST;
+use super::places::Places;
+use super::step::{Part, Step};
+use crate::linalg::Dual;
+
+/// Most states of all parts together, with what a box adds up.
+pub(super) const MOST_STATES: usize = 16;
+/// Steps that are computed once and kept, at most: with slopes one takes 2 kB and more.
+const MOST_KEPT: usize = 4096;
+
+/// What a row looks at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Seen {
+    /// The function at a place.
+    Function,
+    /// What a box added up.
+    Sum,
+}
+
+/// Where the states of every part stand, and what a box adds up after them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout {
+    /// Number of states of every part, and where they begin.
+    pub parts: Vec<(usize, usize)>,
+    /// The number of all, with the sum.
+    pub size: usize,
+    /// Whether sums are added up.
+    pub has_sums: bool,
+}
+
+impl Layout {
+    pub fn new<const P: usize>(parts: &[Part<P>], has_sums: bool) -> Self {
+        let mut size = 0;
+        let each = parts.iter().map(|part| {
+            let own = (part.states(), size);
+            size += part.states();
+            own
+        });
+        Self {
+            parts: each.collect(),
+            size: size + 1,
+            has_sums,
+        }
+    }
+
+    /// What a row looks at, of some states.
+    pub fn seen<const P: usize>(&self, what: Seen, states: &[Dual<P>]) -> Dual<P> {
+        match what {
+            Seen::Function => {
+                let each = self.parts.iter().map(|(_, first)| states[*first]);
+                each.fold(Dual::constant(0.0), |sum, state| sum + state)
+            }
+            Seen::Sum => states[self.size - 1],
+        }
+    }
+
+    /// Overwrites states with where a step leads them: `A x`, and for what is added up
+    /// `x + phi x`.
+    pub fn lead<const P: usize>(&self, steps: &[Step<P>], states: &mut [Dual<P>]) {
+        let sum = self.size - 1;
+        for (&(own, first), step) in self.parts.iter().zip(steps) {
+            let mut next = [Dual::constant(0.0); MOST];
+            for i in 0..own {
+                for j in 0..own {
+                    next[i] += step.lead[i][j] * states[first + j];
+                }
+                if self.has_sums {
+                    let added = step.sum[i] * states[first + i];
+                    states[sum] += added;
+                }
+            }
+            states[first..first + own].copy_from_slice(&next[..own]);
+        }
+    }
+}
+
+/// What the parts do over every step, each length once.
+pub(super) struct Steps<'a, const P: usize> {
+    parts: &'a [Part<P>],
+    places: &'a Places,
+    /// None where there are too many lengths: most are then those of one step.
+    kept: Option<Vec<Vec<Step<P>>>>,
+}
+
+impl<'a, const P: usize> Steps<'a, P> {
+    pub fn new(parts: &'a [Part<P>], places: &'a Places) -> Self {
+        let of = |length: &f64| steps(parts, *length, places.has_boxes);
+        let is_few = places.steps.len() <= MOST_KEPT;
+        Self {
+            parts,
+            places,
+            kept: is_few.then(|| places.steps[1..].iter().map(of).collect()),
+        }
+    }
+
+    /// Of a step of some length; none where it has none.
+    pub fn at(&self, step: usize) -> Option<Cow<'_, [Step<P>]>> {
+        let at = step.checked_sub(1)?;
+        Some(match &self.kept {
+            Some(kept) => Cow::Borrowed(&kept[at][..]),
+            None => Cow::Owned(steps(
+                self.parts,
+                self.places.steps[step],
+                self.places.has_boxes,
+            )),
+        })
+    }
+}
+
+/// What every part does over a step of this length.
+fn steps<const P: usize>(parts: &[Part<P>], length: f64, has_boxes: bool) -> Vec<Step<P>> {
+    parts
+        .iter()
+        .map(|part| part.step(length, has_boxes))
+        .collect()
+}
