@@ -1,6 +1,7 @@
 //! Rows whose mean is a combination of known functions with unknown coefficients.
 
 use super::row_factor::RowFactor;
+use crate::covariance::ChainFactor;
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, MatMut, MatRef, dot, gemm, map_lower};
 
@@ -180,6 +181,45 @@ impl Basis {
             whitened,
             open,
         }
+    }
+
+    /// The posterior of functionals of which a factor along a line holds all, after the rows: means
+    /// less the prior means, and variances.
+    ///
+    /// # Arguments
+    /// * `chain` - of `K0` with what is asked after the rows
+    /// * `columns` - `U_*`, shape `[m, r]`
+    /// * `b`, `levels` - the values, and `c` as [`Self::explain`] gives it
+    #[must_use]
+    pub fn given_along(
+        &self,
+        chain: &ChainFactor,
+        columns: MatRef<'_, f64>,
+        b: &[f64],
+        levels: &[f64],
+    ) -> (Vec<f64>, Vec<f64>) {
+        let rows = b.len();
+        let explained = combined(self.columns.as_ref(), levels);
+        // What is left of the values, and the functions, as the chain tells them of what is asked.
+        let mut told = Mat::from_fn(chain.size(), 1 + levels.len(), |i, j| match (i, j) {
+            (i, _) if i >= rows => 0.0,
+            (i, 0) => b[i] - explained[i],
+            (i, j) => self.columns[(i, j - 1)],
+        });
+        chain.solve_in_place(told.as_mut());
+        let asked = rows..chain.size();
+        let means = combined(columns, levels).into_iter().zip(asked.clone());
+        let means = means.map(|(level, i)| level + told[(i, 0)]).collect();
+        let mut open = Mat::from_fn(levels.len(), asked.len(), |i, j| {
+            columns[(j, i)] - told[(rows + j, 1 + i)]
+        });
+        self.inner.half_solve_in_place(open.as_mut());
+        let left = chain.inverse_diagonal().into_iter().skip(rows).enumerate();
+        let variances = left.map(|(j, left)| {
+            let v = open.col_as_slice(j);
+            left + dot(v, v)
+        });
+        (means, variances.collect())
     }
 
     /// Posterior variance of every coefficient, in prior variances: the diagonal of `A^-1`.

@@ -97,11 +97,23 @@ impl Marginals {
                 variance += dot(v, v);
             }
             let w = left.whitened.col_as_slice(j);
-            let rest = variance - dot(w, w);
-            if rest <= LOST * variance {
-                self.lost.push(self.variance.len());
-            }
-            self.variance.push(rest);
+            self.add_variance(variance - dot(w, w), variance);
+        }
+    }
+
+    /// Adds a variance, of which so much was open before.
+    fn add_variance(&mut self, rest: f64, before: f64) {
+        if rest <= LOST * before {
+            self.lost.push(self.variance.len());
+        }
+        self.variance.push(rest);
+    }
+
+    /// Adds means and variances, of functionals of these prior variances.
+    pub fn add_known(&mut self, (mean, variance): (Vec<f64>, Vec<f64>), before: &[f64]) {
+        self.mean.extend(mean);
+        for (rest, before) in variance.into_iter().zip(before) {
+            self.add_variance(rest, *before);
         }
     }
 }

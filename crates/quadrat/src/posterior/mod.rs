@@ -3,7 +3,7 @@
 //! | what | files |
 //! |---|---|
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
-//! | predictions of the function | `marginals`, `along`, `beside`, `believed`, `draws`, `lost_digits` |
+//! | predictions of the function | `marginals`, `along`, `smoothed`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | rows at points that such draws meet | `one_sided` |
 //! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
@@ -53,6 +53,7 @@ pub(crate) mod row_sums;
 mod rows_like;
 pub(crate) mod shared_out;
 pub(crate) mod slopes;
+mod smoothed;
 pub(crate) mod summary;
 mod sums;
 pub(crate) mod tabulate;

@@ -22,6 +22,10 @@ type Lanes = [f64; LANES];
 /// the same way back. Both are in the order of the rows, so that `L` is a triangle in the order of
 /// the line only.
 ///
+/// Beside the rows it may hold what is only asked, after them. Of these [`Self::solve_in_place`]
+/// tells posterior means in place of entries of `Ky^-1 b`, and [`Self::inverse_diagonal`]
+/// posterior variances.
+///
 /// # Source
 /// Durbin and Koopman 2012, "Time Series Analysis by State Space Methods", sections 4.3 to 4.5.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +35,9 @@ pub struct ChainFactor {
     steps: Vec<Vec<Lead>>,
     events: Vec<Passed>,
     /// Covariances of rows with states, over the rows' variances, row after row along the line,
-    /// shape `[n, states]`.
+    /// shape `[n, states]`; of what is asked the covariances themselves.
     gains: Vec<f64>,
+    /// The number of rows and of what is asked.
     rows: usize,
     log_det: f64,
 }
@@ -53,6 +58,8 @@ enum Passed {
     Step(usize),
     /// A row is observed.
     Row(Row),
+    /// Something is asked.
+    Asked(Row),
 }
 
 /// A row on the way.
@@ -89,16 +96,23 @@ impl ChainFactor {
                 });
                 events.push(Passed::Step(at));
             }
-            Told::Row(row) => {
-                let open = row.open.value;
-                log_det += open.ln();
-                gains.extend(row.gain.iter().map(|gain| gain.value / open));
-                events.push(Passed::Row(Row {
-                    row: row.row,
-                    what: row.what,
-                    factor: row.factor,
+            Told::Row(told) => {
+                let open = told.open.value;
+                let row = Row {
+                    row: told.row,
+                    what: told.what,
+                    factor: told.factor,
                     open,
-                }));
+                };
+                let (event, over) = match told.is_asked {
+                    true => (Passed::Asked(row), 1.0),
+                    false => (Passed::Row(row), open),
+                };
+                if !told.is_asked {
+                    log_det += open.ln();
+                }
+                gains.extend(told.gain.iter().map(|gain| gain.value / over));
+                events.push(event);
             }
         })?;
         Some(Self {
@@ -106,12 +120,12 @@ impl ChainFactor {
             steps,
             events,
             gains,
-            rows: noise.len(),
+            rows: places.rows(),
             log_det,
         })
     }
 
-    /// Number of rows `n`.
+    /// Number of rows `n`, with what is asked.
     #[must_use]
     pub fn size(&self) -> usize {
         self.rows
@@ -134,7 +148,8 @@ impl ChainFactor {
         rows.fold(1.0, f64::min)
     }
 
-    /// Overwrites `b`, shape `[n, m]`, with `L^-1 b`.
+    /// Overwrites `b`, shape `[n, m]`, with `L^-1 b`; what is asked with what the rows before it on
+    /// the line say.
     pub fn half_solve_in_place(&self, b: MatMut<'_, f64>) {
         b.par_col_chunks_mut(LANES)
             .for_each(|few| self.lead_on(few));
@@ -146,10 +161,23 @@ impl ChainFactor {
             .for_each(|few| self.lead_back(few));
     }
 
-    /// Overwrites `b`, shape `[n, m]`, with `Ky^-1 b`.
+    /// Overwrites `b`, shape `[n, m]`, with `Ky^-1 b`; what is asked with `k' Ky^-1 b`.
     pub fn solve_in_place(&self, mut b: MatMut<'_, f64>) {
         self.half_solve_in_place(b.as_mut());
         self.half_solve_transpose_in_place(b);
+    }
+
+    /// Posterior means and variances of what is asked, given values `b` of the rows.
+    #[must_use]
+    pub fn told(&self, b: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let value = |i: usize| b.get(i).copied().unwrap_or(0.0);
+        let mut means = Mat::from_fn(self.rows, 1, |i, _| value(i));
+        self.solve_in_place(means.as_mut());
+        let asked = |all: &[f64]| all.get(b.len()..).unwrap_or_default().to_vec();
+        (
+            asked(means.col_as_slice(0)),
+            asked(&self.inverse_diagonal()),
+        )
     }
 
     /// The diagonal of `Ky^-1`, length `n`: with `g` the gain of a row, `h` what it looks at, and
@@ -157,6 +185,8 @@ impl ChainFactor {
     ///
     /// $$ (K_y^{-1})_{ii} = 1 / s_i + g' N g, \qquad N \leftarrow (I - h g') N (I - g h') +
     ///    h h' / s_i $$
+    ///
+    /// Of what is asked posterior variances `s_i - g' N g`.
     #[must_use]
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         let size = self.layout.size;
@@ -170,7 +200,7 @@ impl ChainFactor {
                     n[(size - 1) * size + i] = 0.0;
                 }),
                 Passed::Step(step) => self.lead_both_back(step, &mut n),
-                Passed::Row(row) => {
+                Passed::Row(row) | Passed::Asked(row) => {
                     let Some(gain) = gains.next_back() else {
                         break;
                     };
@@ -179,6 +209,10 @@ impl ChainFactor {
                         *led = own.iter().zip(gain).map(|(n, g)| n * g).sum();
                     }
                     let told: f64 = led.iter().zip(gain).map(|(led, g)| led * g).sum();
+                    if matches!(event, Passed::Asked(_)) {
+                        diagonal[row.row] = row.open - told;
+                        continue;
+                    }
                     let inverse = row.open.recip() + told;
                     diagonal[row.row] = inverse;
                     let h = self.looked_at(row);
@@ -240,6 +274,13 @@ impl ChainFactor {
                         b[(row.row, c)] = off[c] * inverse;
                     }
                 }
+                Passed::Asked(row) => {
+                    gains.next();
+                    let seen = self.seen(row.what, &states);
+                    for c in 0..columns {
+                        b[(row.row, c)] = row.factor * seen[c];
+                    }
+                }
             }
         }
     }
@@ -272,6 +313,19 @@ impl ChainFactor {
                             add(&mut states[*first], -row.factor, &told);
                         }),
                         Seen::Sum => add(&mut states[size - 1], -row.factor, &told),
+                    }
+                }
+                Passed::Asked(row) => {
+                    let Some(gain) = gains.next_back() else {
+                        return;
+                    };
+                    // What the rows after it say on top of what those before it said.
+                    let mut told = [0.0; LANES];
+                    for (state, gain) in states.iter().zip(gain) {
+                        add(&mut told, *gain, state);
+                    }
+                    for c in 0..columns {
+                        b[(row.row, c)] -= told[c];
                     }
                 }
             }

@@ -28,10 +28,15 @@ impl<const P: usize> Products<P> {
 /// A row that the rows before it tell to this part of the function's variance is told by rounding.
 const LEAST: f64 = 1e-11;
 
+/// What rows tell is the same where covariances, and their slopes, change by no more than this part
+/// of them from one to the next.
+const STEADY: f64 = 8.0 * f64::EPSILON;
+const STEADY_SLOPES: f64 = 64.0 * f64::EPSILON;
+
 /// Most columns `B`.
 pub(super) const MOST_COLUMNS: usize = 8;
 
-/// A row given those before it.
+/// A row, or what is asked, given the rows before it.
 pub(super) struct Observed<'a, const P: usize> {
     pub row: usize,
     pub what: Seen,
@@ -39,6 +44,8 @@ pub(super) struct Observed<'a, const P: usize> {
     pub factor: f64,
     /// Its variance given those before, noise included.
     pub open: Dual<P>,
+    /// Whether it is only asked, and no row.
+    pub is_asked: bool,
     /// Its covariance with the states.
     pub gain: &'a [Dual<P>],
 }
@@ -52,6 +59,56 @@ struct Filter<'a, const P: usize> {
     covariance: Vec<Dual<P>>,
     /// `A P`, column by column.
     led: Vec<Dual<P>>,
+    /// The covariance after the row before.
+    before: Vec<Dual<P>>,
+    /// Whether it was the same but for rounding.
+    is_steady: bool,
+}
+
+/// The way to a row from the one before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Way<const P: usize> {
+    /// Steps to where its box begins, if it has one, and from there.
+    begin: Option<usize>,
+    step: usize,
+    /// What it looks at, and how many times.
+    look: (Seen, f64),
+    noise: Dual<P>,
+}
+
+/// A row along the line.
+struct Passed {
+    row: usize,
+    what: Seen,
+    /// So many times what it looks at, or an average of the function.
+    factor: f64,
+    weight: f64,
+}
+
+/// Rows along the line, each with the steps to where its box begins and to itself.
+fn rows(places: &Places) -> impl Iterator<Item = (Option<usize>, usize, Passed)> {
+    let mut begin = None;
+    places.events.iter().filter_map(move |&(step, event)| {
+        let (row, what, factor, weight) = match event {
+            Event::Begin => {
+                begin = Some(step);
+                return None;
+            }
+            Event::Point { row, weight } => (row, Seen::Function, weight, weight),
+            Event::End {
+                row,
+                weight,
+                length,
+            } => (row, Seen::Sum, weight / length, weight),
+        };
+        let passed = Passed {
+            row,
+            what,
+            factor,
+            weight,
+        };
+        Some((begin.take(), step, passed))
+    })
 }
 
 /// What rows at places on a line say together, under the sum of some processes.
@@ -104,8 +161,8 @@ pub(super) enum Told<'a, const P: usize> {
     Row(Observed<'a, P>),
 }
 
-/// Goes along the line, and tells what every row is given those before it. None where rounding
-/// decides.
+/// Goes along the line, and tells what every row is given those before it. What has no noise, after
+/// the last row that has, is only asked. None where rounding decides.
 pub(super) fn filter<const P: usize>(
     (parts, layout): (&[Part<P>], &Layout),
     places: &Places,
@@ -116,36 +173,55 @@ pub(super) fn filter<const P: usize>(
     let mut filter = Filter::new(parts, layout);
     let mut gain = [Dual::constant(0.0); MOST_STATES];
     let gain = &mut gain[..layout.size];
-    for (step, event) in &places.events {
-        if let Some(steps) = steps.at(*step) {
-            filter.lead(&steps);
-            tell(Told::Step(&steps));
-        }
-        let (row, what, factor, weight) = match *event {
-            Event::Begin => {
+    let mut open = Dual::constant(0.0);
+    let mut last: Option<Way<P>> = None;
+    for (begin, step, what) in rows(places) {
+        let of_noise = noise.get(what.row);
+        let way = of_noise.map(|noise| Way {
+            begin,
+            step,
+            look: (what.what, what.factor),
+            noise: *noise,
+        });
+        let is_again = way.is_some() && way == last;
+        // Rows that come the same way tell the same after a while.
+        let is_steady = is_again && filter.is_steady;
+        for (step, begins) in begin
+            .map(|step| (step, true))
+            .into_iter()
+            .chain([(step, false)])
+        {
+            if let Some(steps) = steps.at(step) {
+                if !is_steady {
+                    filter.lead(&steps);
+                }
+                tell(Told::Step(&steps));
+            }
+            if begins {
                 filter.begin();
                 tell(Told::Begin);
-                continue;
             }
-            Event::Point { row, weight } => (row, Seen::Function, weight, weight),
-            Event::End {
-                row,
-                weight,
-                length,
-            } => (row, Seen::Sum, weight / length, weight),
-        };
-        let open = filter.observe((what, factor), weight, noise[row], gain)?;
+        }
+        if !is_steady {
+            open = filter.look((what.what, what.factor), gain);
+            if let Some(noise) = of_noise {
+                open += *noise;
+                filter.observe(open, what.weight, gain)?;
+            }
+            filter.is_steady = is_again && filter.stays();
+        }
+        last = way;
         tell(Told::Row(Observed {
-            row,
-            what,
-            factor,
+            row: what.row,
+            what: what.what,
+            factor: what.factor,
             open,
             gain,
+            is_asked: of_noise.is_none(),
         }));
     }
     Some(())
 }
-
 impl<const P: usize> Products<P> {
     /// A row: what is off of every column, and what states are given it.
     fn add(
@@ -196,6 +272,8 @@ impl<'a, const P: usize> Filter<'a, P> {
             variance: parts.iter().map(|part| part.variance().value).sum(),
             layout,
             led: covariance.clone(),
+            before: covariance.clone(),
+            is_steady: false,
             covariance,
         }
     }
@@ -232,29 +310,32 @@ impl<'a, const P: usize> Filter<'a, P> {
                 for j in 0..own {
                     self.covariance[(first + i) * size + first + j] += step.fresh[i][j];
                 }
-                self.covariance[(first + i) * size + sum] += step.fresh_sum[i];
-                self.covariance[sum * size + first + i] += step.fresh_sum[i];
+                if self.layout.has_sums {
+                    self.covariance[(first + i) * size + sum] += step.fresh_sum[i];
+                    self.covariance[sum * size + first + i] += step.fresh_sum[i];
+                }
             }
-            self.covariance[sum * size + sum] += step.sum_variance;
+            if self.layout.has_sums {
+                self.covariance[sum * size + sum] += step.sum_variance;
+            }
         }
     }
 
-    /// A row, `factor` times what it looks at or `weight` times an average of the function: its
-    /// variance, and into `gain` its covariance with the states, which are then given it. None
-    /// where what is open of the row is rounding.
-    fn observe(
-        &mut self,
-        (what, factor): (Seen, f64),
-        weight: f64,
-        noise: Dual<P>,
-        gain: &mut [Dual<P>],
-    ) -> Option<Dual<P>> {
+    /// What is `factor` times what it looks at: its variance, and into `gain` its covariance with
+    /// the states.
+    fn look(&self, (what, factor): (Seen, f64), gain: &mut [Dual<P>]) -> Dual<P> {
         let size = self.layout.size;
         for (i, gain) in gain.iter_mut().enumerate() {
             let states = &self.covariance[i * size..(i + 1) * size];
             *gain = self.layout.seen(what, states) * factor;
         }
-        let open = self.layout.seen(what, gain) * factor + noise;
+        self.layout.seen(what, gain) * factor
+    }
+
+    /// States are given a row of this variance and these covariances with them, `weight` times an
+    /// average of the function. None where what is open of the row is rounding.
+    fn observe(&mut self, open: Dual<P>, weight: f64, gain: &[Dual<P>]) -> Option<()> {
+        let size = self.layout.size;
         let whole = weight * weight * self.variance;
         if !(open.value.is_finite() && open.value > LEAST * whole) {
             return None;
@@ -268,6 +349,28 @@ impl<'a, const P: usize> Filter<'a, P> {
                 self.covariance[j * size + i] = left;
             }
         }
-        Some(open)
+        Some(())
+    }
+
+    /// Whether the covariance is that after the row before, which is then forgotten.
+    fn stays(&mut self) -> bool {
+        let size = self.layout.size;
+        let own = |i: usize| &self.covariance[i * size + i];
+        let is_near = |i: usize, j: usize| {
+            let (now, before) = (&self.covariance[i * size + j], &self.before[i * size + j]);
+            let (a, b) = (own(i), own(j));
+            let near =
+                |off: f64, most: f64, a: f64, b: f64| off * off <= most * most * (a * b).abs();
+            let slopes = now.slopes.iter().zip(&before.slopes);
+            near(now.value - before.value, STEADY, a.value, b.value)
+                && slopes
+                    .zip(a.slopes.iter().zip(&b.slopes))
+                    .all(|((now, before), (a, b))| near(now - before, STEADY_SLOPES, *a, *b))
+        };
+        // What was added up in a box is forgotten.
+        let states = size - usize::from(self.layout.has_sums);
+        let is_same = (0..states).all(|i| (0..=i).all(|j| is_near(i, j)));
+        self.before.copy_from_slice(&self.covariance);
+        is_same
     }
 }

@@ -120,11 +120,21 @@ impl Chain {
         filter::products(&self.parts(theta)?, &self.places, noise, columns)
     }
 
+    /// The same kernel along other rows; none where they have no chain.
+    #[must_use]
+    pub fn along(&self, set: &Functionals) -> Option<Self> {
+        Some(Self {
+            terms: self.terms.clone(),
+            places: Places::new(set)?,
+        })
+    }
+
     /// A factor of `Ky = K + diag(noise)`, without a matrix.
     ///
     /// # Arguments
     /// * `theta` - all hyperparameters, natural units
-    /// * `noise` - variances of the rows' noise, length `n`
+    /// * `noise` - variances of the rows' noise, length `n`; what the chain has after so many rows
+    ///   is only asked
     ///
     /// # Returns
     /// None where rounding decides, or for lengths that do not match.
@@ -135,7 +145,7 @@ impl Chain {
     #[must_use]
     pub fn factor(&self, theta: &[f64], noise: &[f64]) -> Option<ChainFactor> {
         let most = self.parameters().last().map_or(0, |last| last + 1);
-        if noise.len() != self.places.rows() || theta.len() < most {
+        if noise.len() > self.places.rows() || theta.len() < most {
             return None;
         }
         let theta: Vec<Dual<0>> = theta.iter().map(|v| Dual::constant(*v)).collect();

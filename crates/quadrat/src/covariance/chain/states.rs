@@ -26,7 +26,7 @@ pub(super) enum Seen {
 pub(super) struct Layout {
     /// Number of states of every part, and where they begin.
     pub parts: Vec<(usize, usize)>,
-    /// The number of all, with the sum.
+    /// The number of all, with the sum where there is one, the last.
     pub size: usize,
     /// Whether sums are added up.
     pub has_sums: bool,
@@ -42,7 +42,7 @@ impl Layout {
         });
         Self {
             parts: each.collect(),
-            size: size + 1,
+            size: size + usize::from(has_sums),
             has_sums,
         }
     }
@@ -61,21 +61,33 @@ impl Layout {
     /// Overwrites states with where a step leads them: `A x`, and for what is added up
     /// `x + phi x`.
     pub fn lead<const P: usize>(&self, steps: &[Step<P>], states: &mut [Dual<P>]) {
-        let sum = self.size - 1;
         for (&(own, first), step) in self.parts.iter().zip(steps) {
-            let mut next = [Dual::constant(0.0); MOST];
-            for i in 0..own {
-                for j in 0..own {
-                    next[i] += step.lead[i][j] * states[first + j];
-                }
-                if self.has_sums {
+            if self.has_sums {
+                for i in 0..own {
                     let added = step.sum[i] * states[first + i];
-                    states[sum] += added;
+                    states[self.size - 1] += added;
                 }
             }
-            states[first..first + own].copy_from_slice(&next[..own]);
+            let states = &mut states[first..];
+            match own {
+                1 => lead_part::<1, P>(step, states),
+                2 => lead_part::<2, P>(step, states),
+                _ => lead_part::<MOST, P>(step, states),
+            }
         }
     }
+}
+
+/// `A x` of the `S` states of one part. The compiler unrolls what it knows the length of.
+#[inline]
+fn lead_part<const S: usize, const P: usize>(step: &Step<P>, states: &mut [Dual<P>]) {
+    let mut next = [Dual::constant(0.0); S];
+    for i in 0..S {
+        for j in 0..S {
+            next[i] += step.lead[i][j] * states[j];
+        }
+    }
+    states[..S].copy_from_slice(&next);
 }
 
 /// What the parts do over every step, each length once.

@@ -164,6 +164,50 @@ fn steps_of_any_number_are_the_same() {
     assert!((both - 2.0 * log_det(group(0.0).collect())).abs() < 1e-6);
 }
 
+/// Rows a step apart, and a few that break it: what they tell settles, and is the same.
+#[test]
+fn rows_that_come_the_same_way_tell_the_same() {
+    let covariance = Covariance::new(&(Kernel::matern32(["t"]) + Kernel::matern12(["t"])));
+    let mut points: Vec<f64> = (0..900).map(f64::from).collect();
+    points[700..].iter_mut().for_each(|t| *t += 0.37);
+    let mut boxes = Functionals::new(vec!["t".into()]);
+    (0..900)
+        .map(f64::from)
+        .map(|t| if t < 500.0 { t } else { t + 2.0 })
+        .for_each(|t| boxes.push_box(&[(t, t + 1.0)], Aggregate::Mean).unwrap());
+    for set in [Functionals::points("t", &points).unwrap(), boxes] {
+        let n = set.len();
+        let theta = [1.3, 20.0, 0.4, 3.0];
+        // One row alone is known less well.
+        let noise: Vec<f64> = (0..n).map(|i| if i == 300 { 2.0 } else { 0.2 }).collect();
+        let columns = columns(n);
+        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let seed = |(at, v): (usize, &f64)| Dual::<4>::parameter(*v, at);
+        let dual: Vec<Dual<4>> = theta.iter().enumerate().map(seed).collect();
+        let noises: Vec<Dual<4>> = noise.iter().map(|v| Dual::constant(*v)).collect();
+        let chain = Chain::new(&covariance, &set).unwrap();
+        let found = chain.products(&dual, &noises, &columns).unwrap();
+        let (log_det, products) = whole(&covariance, &set, &theta, &noise, &columns);
+        // A matrix of 900 rows, of a condition of some thousand.
+        assert!((found.log_det.value - log_det).abs() < 1e-9);
+        for (found, right) in found.products.iter().zip(products) {
+            assert!((found.value - right).abs() < 1e-9 * right.abs());
+        }
+        for k in 0..4 {
+            let step = 1e-5 * theta[k];
+            let at = |sign: f64| {
+                let mut moved = theta;
+                moved[k] += sign * step;
+                whole(&covariance, &set, &moved, &noise, &columns).0
+            };
+            let slope = (at(1.0) - at(-1.0)) / (2.0 * step);
+            // Differences of some hundred, 1e-12 right, over steps of 1e-5.
+            let near = (found.log_det.slopes[k] - slope).abs() < 1e-6 * slope.abs().max(1.0);
+            assert!(near, "{k}: {} {slope}", found.log_det.slopes[k]);
+        }
+    }
+}
+
 #[test]
 fn slopes_are_those_of_differences() {
     let set = rows(true);

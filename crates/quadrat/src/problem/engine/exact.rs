@@ -6,7 +6,7 @@ use super::super::tables::Tables;
 use super::interface::Engine;
 use super::limits::{check_atoms, check_dense, check_line};
 use super::line::Line;
-use crate::covariance::{Covariance, Grid};
+use crate::covariance::{Chain, Covariance, Grid};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
@@ -156,6 +156,10 @@ impl Engine for ExactEngine {
 
     fn thinned(&self) -> Option<(usize, usize)> {
         (self.axes.is_none() && self.line.is_none()).then_some(THINNED)
+    }
+
+    fn chain_beside(&self, asked: &Functionals) -> Option<Chain> {
+        self.line.as_ref()?.chain_beside(&self.supports, asked)
     }
 
     fn normal(&self) -> Option<&NormalRows> {

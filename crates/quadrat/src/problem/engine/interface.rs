@@ -7,6 +7,7 @@ use super::super::settings::{AUTO_FREE, AUTO_ROWS};
 use super::super::sparse::Sparse;
 use super::super::tables::Tables;
 use super::limits::LATTICE_ROWS;
+use crate::covariance::Chain;
 use crate::error::{FitError, InputError};
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{LatentGaussian, Method};
@@ -131,6 +132,11 @@ pub(crate) trait Engine: Send + Sync {
     /// Why it does not converge.
     fn why_lost(&self) -> &'static str {
         "the approximation did not converge"
+    }
+
+    /// Rows along a line with what is asked after them, where the kernel has a chain along both.
+    fn chain_beside(&self, _asked: &Functionals) -> Option<Chain> {
+        None
     }
 
     /// The values and noise of rows, where all noise is normal and inference is exact.

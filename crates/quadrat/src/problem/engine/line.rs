@@ -51,6 +51,13 @@ impl Line {
         self.chain.factor(theta, noise)
     }
 
+    /// Rows with what is asked after them; none where these have no chain together.
+    pub fn chain_beside(&self, rows: &Functionals, asked: &Functionals) -> Option<Chain> {
+        let mut all = rows.clone();
+        all.extend(asked).ok()?;
+        self.chain.along(&all)
+    }
+
     /// The log evidence in nats, and where asked for its gradient in every parameter, those of
     /// values that stand for several aside. None where rounding decides.
     pub fn evidence(
@@ -121,7 +128,7 @@ impl Line {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::error::FitError;
-    use crate::inference::{Factor, RowFactor, leave_one_out};
+    use crate::inference::{Basis, Factor, RowFactor, leave_one_out};
     use crate::kernel::Kernel;
     use crate::likelihood::Noise;
     use crate::linalg::{Cholesky, dot};
@@ -177,14 +184,16 @@ mod tests {
                 let residual = &problem.engine().normal().unwrap().residual;
                 let form = |solved: &[f64], log_det: f64| -0.5 * (dot(residual, solved) + log_det);
                 let rest = along.log_evidence - form(&along.alpha, along.factor.log_det());
-                let mut k = problem.prior().covariance(theta, problem.supports());
+                let (prior, rows) = (problem.prior(), problem.supports());
+                let mut k = prior.covariance_apart(theta, rows);
                 along
                     .noise
                     .iter()
                     .enumerate()
                     .for_each(|(i, v)| k[(i, i)] += v);
-                let dense = Cholesky::factor_owned(k)?;
-                Ok(rest + form(&dense.solve(residual), dense.log_det()))
+                let dense = RowFactor::Dense(Cholesky::factor_owned(k)?);
+                let basis = Basis::new(dense, prior.functions(theta, rows))?;
+                Ok(rest + form(&basis.explain(residual).1, basis.log_det()))
             };
             let (value, gradient) = evidence.evaluate(&theta)?;
             // Some hundred nats, through 120 rows of noise .01.
@@ -243,6 +252,22 @@ mod tests {
                 (told.sd()[j].powi(2) - left).abs() < 1e-6 * variance[j],
                 "{j}"
             );
+        }
+        // Many at a time, on one way along the line, and each beside the same as above.
+        let places: Vec<f64> = (0..400).map(|i| 0.03 * f64::from(i) - 1.5).collect();
+        let mut many = Functionals::points("x", &places)?;
+        many.push_box(&[(-9.0, -2.0)], Aggregate::Sum)?;
+        many.push_box(&[(12.0, 15.0)], Aggregate::Mean)?;
+        let smoothed = fitted.predict(&many, Scale::Latent)?;
+        assert!(problem.engine().chain_beside(&many).is_some());
+        for j in 0..many.len() {
+            let each = fitted.predict(&many.rows(&[j]), Scale::Latent)?;
+            let sd = each.sd()[0];
+            assert!(
+                (smoothed.mean()[j] - each.mean()[0]).abs() < 1e-8 * sd,
+                "{j}"
+            );
+            assert!((smoothed.sd()[j] - sd).abs() < 1e-8 * sd, "{j}");
         }
         let (means, variances) = leave_one_out(residual, &component.conditioned);
         let (alpha, inverse) = (dense.solve(residual), dense.inverse_diagonal());
