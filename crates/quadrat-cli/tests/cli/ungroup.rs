@@ -244,6 +244,8 @@ fn rates_and_a_life_table_come_from_deaths_and_people() {
         life.windows(2)
             .all(|p| (p[0][5] - p[0][8] - p[1][5]).abs() < 1e-6)
     );
+    // Who is alive has time left, in every draw.
+    assert!(life.iter().all(|row| row[15] > 0.0));
     // Nobody lives for ever, and life expectancy does not hang on where the axis ends.
     assert!(life.iter().all(|row| row[16] < 110.0));
     let far = ["--life-table", "far.csv", "--last", "130", "-q"];

@@ -65,11 +65,14 @@ struct Life {
 impl Span {
     /// The life table of one set of rates, by cells.
     ///
-    /// `q = n m / (1 + (n - a) m)`, `l_{x+n} = l_x - d_x`, `L = n l_{x+n} + a d`, `e = sum L / l`,
-    /// with `a = n / 2`, of the first year of life `0.07 + 1.7 m`, at most a half. In an open last
-    /// band rates do not fall with age, which events cannot tell there: they are the nearest that
-    /// rise, by the exposure, so that the band keeps its events. Its last cell ends with the last
-    /// death: `L = l / m`, at most the width of the band.
+    /// The rate `m` is the same within a cell of width `n`: `q = 1 - exp(-n m)`, so that who is
+    /// alive may live on, however high it is. Deaths of the first year of life come early: `q = m /
+    /// (1 + (1 - a) m)` there, with `a = 0.07 + 1.7 m` where that is less than what a rate that
+    /// stays makes of it. In both `L = d / m`, and `e_x = (L + l_{x+n} e_{x+n}) / l_x`, by shares,
+    /// so that it is told too where next to nobody is left. In an open last band rates do not fall
+    /// with age, which events cannot tell there: they are the nearest that rise, by the exposure,
+    /// so that the band keeps its events. Its last cell ends with the last death: `L = l / m`, at
+    /// most the width of the band.
     ///
     /// # Source
     /// Preston, Heuveline and Guillot 2001, *Demography*, chapter 3; for infants Keyfitz 1970.
@@ -79,40 +82,36 @@ impl Span {
         if let Some(open) = self.open {
             isotonic(&mut rates[open..], &exposure[open..]);
         }
-        let mut alive = BORN;
-        let (mut l, mut d, mut years) = (vec![0.0; n + 1], vec![0.0; n], vec![0.0; n]);
+        // Of each who is alive at the beginning of a cell: who dies, who does not, and years.
+        let (mut q, mut stay, mut own) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         for (i, &(from, to)) in self.cells.iter().enumerate() {
-            let width = to - from;
-            let is_open = self.open.is_some_and(|open| i >= open);
             let m = rates[i];
-            let a = match self.has_infants && i == 0 {
-                true => (0.07 + 1.7 * m).min(0.5),
-                false => 0.5 * width,
+            (q[i], stay[i], own[i]) = match self.open {
+                Some(open) if i + 1 == n => (1.0, 0.0, (1.0 / m).min(to - self.cells[open].0)),
+                _ => within(to - from, m, self.has_infants && i == 0),
             };
-            let is_last = is_open && i + 1 == n;
-            let q = width * m / (1.0 + (width - a) * m);
-            l[i] = alive;
-            d[i] = alive * if is_last { 1.0 } else { q.min(1.0) };
-            years[i] = match (is_last, self.open) {
-                (true, Some(open)) => (alive / m).min(alive * (to - self.cells[open].0)),
-                _ if q >= 1.0 => alive / m,
-                _ => width * (alive - d[i]) + a * d[i],
-            };
-            alive -= d[i];
         }
-        let mut left = vec![0.0; n + 1];
+        let (mut e, mut l) = (vec![0.0; n + 1], vec![BORN; n + 1]);
         for i in (0..n).rev() {
-            left[i] = left[i + 1] + years[i];
+            e[i] = own[i] + stay[i] * e[i + 1];
+        }
+        for i in 0..n {
+            l[i + 1] = l[i] * stay[i];
         }
         let mut out = Life::default();
         for step in &self.steps {
-            let (alive, dead) = (l[step.start], d[step.clone()].iter().sum::<f64>());
-            let per_person = |x: f64, none: f64| if alive > 0.0 { x / alive } else { none };
-            out.q.push(per_person(dead, 1.0).min(1.0));
-            out.l.push(alive);
-            out.d.push(dead);
-            out.years.push(years[step.clone()].iter().sum());
-            out.e.push(per_person(left[step.start], 0.0));
+            let sum = |of: &[f64]| step.clone().map(|i| l[i] * of[i]).sum();
+            // Not `d / l`, of which nothing is left where nobody is.
+            let (mut dead, mut alive) = (0.0, 1.0);
+            for i in step.clone() {
+                dead += alive * q[i];
+                alive *= stay[i];
+            }
+            out.q.push(f64::min(dead, 1.0));
+            out.l.push(l[step.start]);
+            out.d.push(sum(&q));
+            out.years.push(sum(&own));
+            out.e.push(e[step.start]);
         }
         out
     }
@@ -161,6 +160,23 @@ impl Span {
             years: column(|life| &life.years),
             e: column(|life| &life.e),
         }
+    }
+}
+
+/// Who dies within a cell of this width, who does not, and years lived, of each who is alive where
+/// it begins.
+fn within(width: f64, m: f64, are_infants: bool) -> (f64, f64, f64) {
+    if m <= 0.0 {
+        return (0.0, 1.0, width);
+    }
+    let q = -f64::exp_m1(-width * m);
+    // Years that they live who die.
+    let early = 0.07 + 1.7 * m;
+    let q_early = width * m / (1.0 + (width - early) * m);
+    // Both have `L = d / m`: who die earlier leave fewer years for the same rate.
+    match are_infants && early < width && q_early < q {
+        true => (q_early, 1.0 - q_early, q_early / m),
+        false => (q, f64::exp(-width * m), q / m),
     }
 }
 
@@ -225,12 +241,13 @@ mod tests {
     #[test]
     fn three_cells_by_hand() {
         let got = span(Some(2)).life(&[0.1, 0.2, 0.5], &[1.0; 3]);
-        // a = .24, q = .1 / 1.076; then a = .5, q = .2 / 1.1; the last 1 / .5 years.
-        let q = [0.1 / 1.076, 0.2 / 1.1, 1.0];
-        let l = [1e5, 1e5 * (1.0 - q[0]), 1e5 * (1.0 - q[0]) * (1.0 - q[1])];
+        // a = .24, q = .1 / 1.076; then the same rate all year; the last 1 / .5 years.
+        let stay = f64::exp(-0.2);
+        let q = [0.1 / 1.076, 1.0 - stay, 1.0];
+        let l = [1e5, 1e5 * (1.0 - q[0]), 1e5 * (1.0 - q[0]) * stay];
         let years = [
             l[1] + 0.24 * 1e5 * q[0],
-            l[2] + 0.5 * l[1] * q[1],
+            l[1] * (1.0 - stay) / 0.2,
             2.0 * l[2],
         ];
         let e = [
@@ -254,6 +271,49 @@ mod tests {
         // A table that stops short tells the same of where it begins.
         joined.steps = std::iter::once(0..1).collect();
         assert!((joined.life(&[0.1, 0.2, 0.5], &[1.0; 3]).e[0] - e[0]).abs() < 1e-13);
+    }
+
+    /// Half a year and less to live, on average: who is alive has some time left, and who dies per
+    /// year lived is the rate.
+    #[test]
+    fn who_is_alive_lives_on_however_high_the_rate() {
+        for open in [None, Some(1), Some(2)] {
+            for has_infants in [true, false] {
+                let mut own = span(open);
+                own.has_infants = has_infants;
+                for rates in [[0.01, 0.3, 2.5], [2.1, 2.5, 40.0], [3.0, 900.0, 2e3]] {
+                    let got = own.life(&rates, &[1.0; 3]);
+                    for i in 0..3 {
+                        assert!(got.e[i] > 0.0 && got.e[i].is_finite(), "{got:?}");
+                        // Rounding of a few products.
+                        let rate = got.d[i] / got.years[i];
+                        assert!(
+                            got.years[i] == 0.0 || (rate / rates[i] - 1.0).abs() < 1e-13,
+                            "{got:?}"
+                        );
+                    }
+                    assert!(got.e[2] < 1.001 / rates[2], "{got:?}");
+                    // Until a number is too small to be written.
+                    assert_eq!(got.l[1] > 0.0, rates[0] < 700.0);
+                    assert_eq!(got.l[2] > 0.0, rates[0] + rates[1] < 700.0);
+                }
+            }
+        }
+    }
+
+    /// The two rules of the first year meet, so that a little more of a rate never is fewer deaths.
+    #[test]
+    fn deaths_of_infants_rise_with_their_rate() {
+        let q = |m: f64| within(1.0, m, true).0;
+        let each: Vec<f64> = (0..5_000).map(|k| q(1e-3 * f64::from(k))).collect();
+        assert!(each.windows(2).all(|two| two[0] < two[1]));
+        assert!(each.windows(2).all(|two| two[1] - two[0] < 1e-3));
+        assert!((q(0.02) - 0.02 / 1.01792).abs() < 1e-15);
+        assert_eq!(q(2.5), within(1.0, 2.5, false).0);
+        assert_eq!(within(1.0, 0.0, true), (0.0, 1.0, 1.0));
+        // Rates near nothing: all years are lived.
+        let (_, _, years) = within(10.0, 1e-300, false);
+        assert!((years - 10.0).abs() < 1e-14);
     }
 
     #[test]
