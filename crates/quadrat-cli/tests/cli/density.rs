@@ -329,6 +329,40 @@ fn modes_of_what_repeats_are_not_told() {
     }
 }
 
+/// Cells that are full of equal values are told as such, and those of different values as theirs.
+#[test]
+fn values_that_repeat_are_not_told_to_differ() {
+    let column = |values: &[f64]| -> String {
+        let rows = values.iter().map(|x| format!("{x}\n"));
+        std::iter::once("x\n".to_owned()).chain(rows).collect()
+    };
+    let tied = [1.0, 2.0, 3.0, 3.0, 3.0, 4.0, 4.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    let once = [1.0, 2.0, 3.0, 3.0, 3.0, 4.0, 4.1, 4.2, 5.0, 6.0, 7.0, 8.0];
+    // Different values that lie far from others, beside one that repeats.
+    let apart = (0..40).map(|i| match i {
+        0..8 => 3.0,
+        8..16 => 1e9 + f64::from(i),
+        _ => f64::from(i),
+    });
+    let apart: Vec<f64> = apart.collect();
+    for (values, told, is_crowded) in [
+        (tied.as_slice(), "50 % of the values are 2 numbers", false),
+        (once.as_slice(), "25 % of the values are 3:", false),
+        (apart.as_slice(), "20 % of the values are 3:", true),
+    ] {
+        let folder = folder(&[("t.csv", column(values).as_bytes())]);
+        let said = done(folder.path(), &["density", "t.csv"]);
+        assert!(said.contains(told), "no `{told}` in\n{said}");
+        assert!(said.contains("half a unit to either side"), "{said}");
+        assert!(said.contains("modes   not told"), "{said}");
+        assert_eq!(
+            said.contains("which differ, lie in one"),
+            is_crowded,
+            "{said}"
+        );
+    }
+}
+
 /// A range that does not hold the values is told, one that does is not.
 #[test]
 fn a_range_that_is_widened_is_told() {

@@ -23,7 +23,10 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
             count(*n, "value"),
             rows.address(*first)
         ),
-        Warning::Rounded { .. } | Warning::Ties { .. } | Warning::Heavy { .. } => {
+        Warning::Rounded { .. }
+        | Warning::Ties { .. }
+        | Warning::SeveralTies { .. }
+        | Warning::Heavy { .. } => {
             format!("{warning} (--interval)")
         }
         Warning::Widened { asked, covered } => {

@@ -180,11 +180,14 @@ impl Estimate {
     /// neighbours first, so that ripples are not counted.
     ///
     /// None where the curve follows values that repeat, or draws are too uneven to say which of its
-    /// maxima are there ([`Warning::Ties`], [`Warning::Uneven`]): what is found then is the grid of
-    /// the values.
+    /// maxima are there ([`Warning::Ties`], [`Warning::SeveralTies`], [`Warning::Uneven`]): what is
+    /// found then is the grid of the values.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
-        let is_rough = |w: &Warning| matches!(w, Warning::Ties { .. } | Warning::Uneven { .. });
+        let is_rough = |w: &Warning| {
+            use Warning::{SeveralTies, Ties, Uneven};
+            matches!(w, Ties { .. } | SeveralTies { .. } | Uneven { .. })
+        };
         if self.warnings().iter().any(is_rough) {
             return Vec::new();
         }

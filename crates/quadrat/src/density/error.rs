@@ -249,7 +249,7 @@ pub enum Warning {
     },
     /// A value that repeats too often for a density.
     #[error(
-        "{:.0} % of the values are {value}: a density has no atoms; if they are rounded give intervals, else the band near them is not to be trusted",
+        "{:.0} % of the values are {value}: a density has no atoms; if they are rounded give each as the interval that it stands for, half a unit to either side, else the band near them is not to be trusted",
         100.0 * share
     )]
     Ties {
@@ -408,5 +408,18 @@ pub enum Warning {
     Dependent {
         /// Their correlation on axes that bend.
         correlation: f64,
+    },
+    /// Several values that each repeat too often for a density.
+    #[error(
+        "{:.0} % of the values are {values} numbers that repeat, the most frequent is {value}: a density has no atoms; if they are rounded give each as the interval that it stands for, half a unit to either side, else the band near them is not to be trusted",
+        100.0 * share
+    )]
+    SeveralTies {
+        /// How many.
+        values: usize,
+        /// The most frequent.
+        value: f64,
+        /// Their share of the weight.
+        share: f64,
     },
 }

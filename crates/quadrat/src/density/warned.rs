@@ -42,15 +42,24 @@ pub(super) fn look_out(
         });
     }
     let into = |x: f64| if log { x.ln() } else { x };
-    let mut tied_cell = usize::MAX;
+    // Of values that are told to repeat nothing else is told.
+    let mut left = counts.exact.clone();
     if rows.values.len() > 1 || !rows.weights.is_empty() {
-        let (distinct, (value, weight)) = ties(rows);
-        if weight / total > TIED && total >= FEW {
-            warnings.push(Warning::Ties {
-                value,
-                share: weight / total,
+        let (distinct, tied) = ties(rows, TIED * total);
+        let heaviest = tied.iter().fold((f64::NAN, 0.0), heavier);
+        let (value, share) = (heaviest.0, heaviest.1 / total);
+        if !tied.is_empty() && total >= FEW {
+            for (x, weight) in &tied {
+                left[cells.index(*x)] -= weight;
+            }
+            warnings.push(match tied.len() {
+                1 => Warning::Ties { value, share },
+                values => Warning::SeveralTies {
+                    values,
+                    value,
+                    share: (tied.iter().map(|(_, weight)| weight).sum::<f64>() / total).min(1.0),
+                },
             });
-            tied_cell = cells.index(value);
         } else if rows.weights.is_empty()
             && distinct * 2 < rows.values.len()
             && rows.values.len() >= 20
@@ -63,10 +72,10 @@ pub(super) fn look_out(
             warnings.push(Warning::Heavy { total, distinct });
         }
     }
-    let heaviest = (0..cells.len()).max_by(|a, b| counts.exact[*a].total_cmp(&counts.exact[*b]));
-    if let Some(j) = heaviest {
-        let share = counts.exact[j] / counts.total;
-        if share > TIED && j != tied_cell && counts.total >= FEW {
+    let fullest = (0..cells.len()).max_by(|a, b| left[*a].total_cmp(&left[*b]));
+    if let Some(j) = fullest {
+        let share = left[j] / total;
+        if share > TIED && counts.total >= FEW {
             let place = cells.axis.backward(cells.centres[j]);
             warnings.push(Warning::Crowded { place, share });
         }
@@ -88,23 +97,28 @@ pub(super) fn look_out(
     }
 }
 
-/// How many different values there are, and the heaviest of them with its weight.
-fn ties(rows: &Clean) -> (usize, (f64, f64)) {
+/// The heavier of two values with their weights, the first where they are equal.
+fn heavier(a: (f64, f64), b: &(f64, f64)) -> (f64, f64) {
+    if b.1 > a.1 { *b } else { a }
+}
+
+/// How many different values there are, and those that weigh more than so much, with their weights.
+fn ties(rows: &Clean, most: f64) -> (usize, Vec<(f64, f64)>) {
     let mut values = rows.values.clone();
     if rows.weights.is_empty() {
         values.sort_unstable_by(f64::total_cmp);
     }
-    let (mut distinct, mut best, mut weight) = (0, (f64::NAN, 0.0), 0.0);
+    let (mut distinct, mut heavy, mut weight) = (0, Vec::new(), 0.0);
     for (i, x) in values.iter().enumerate() {
-        if i > 0 && values[i - 1] == *x {
-            weight += rows.weight(i);
-        } else {
+        if i == 0 || values[i - 1] != *x {
             distinct += 1;
-            weight = rows.weight(i);
+            weight = 0.0;
         }
-        if weight > best.1 {
-            best = (*x, weight);
+        weight += rows.weight(i);
+        let is_last = values.get(i + 1).is_none_or(|next| next != x);
+        if is_last && weight > most {
+            heavy.push((*x, weight));
         }
     }
-    (distinct, best)
+    (distinct, heavy)
 }
