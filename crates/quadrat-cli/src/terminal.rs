@@ -10,7 +10,7 @@ use quadrat_study::numbers::{ROUNDING, beside, coordinate, count, human, percent
 use quadrat_study::outcome::Outcome;
 use quadrat_study::prediction_csv::{self, Cell};
 use quadrat_study::resolve::Asked;
-use quadrat_study::study::{Mean, NonNegative};
+use quadrat_study::study::{Mean, NonNegative, Study};
 use quadrat_study::words::{self, clean};
 
 use crate::check;
@@ -107,12 +107,6 @@ pub fn short(text: &str) -> String {
 
 /// The model and how it was fitted, in words.
 pub fn model(outcome: &Outcome) -> String {
-    let mean = match &outcome.resolved.study.latent.mean.value {
-        Mean::Constant => "a learned constant mean".to_owned(),
-        Mean::Zero => "mean zero".to_owned(),
-        Mean::Fixed(value) => format!("mean {}", human(*value)),
-        Mean::Linear(columns) => format!("a learned mean that is linear in {}", and(columns)),
-    };
     let summary = outcome.summary();
     let how = if summary.integrated {
         format!(
@@ -136,10 +130,11 @@ pub fn model(outcome: &Outcome) -> String {
     };
     let varying = study.vary.iter().map(|vary| {
         format!(
-            ", {} a function of its own under {} with link {}",
+            ", {} a function of its own under {} with link {}{}",
             vary.what.words(),
             vary.kernel.value,
-            vary.link.name()
+            vary.link.name(),
+            bracketed(&fixed(study, &format!("{}.mean.", vary.what.name())))
         )
     });
     let varying: String = varying.collect();
@@ -159,11 +154,52 @@ pub fn model(outcome: &Outcome) -> String {
         _ => "",
     };
     format!(
-        "{} with {mean}{link}{varying}{held}; {}{structure}, {how}, {:.2} s",
+        "{} with {}{link}{varying}{held}; {}{structure}, {how}, {:.2} s",
         prior(outcome),
+        mean(outcome),
         words::inference(summary),
         summary.seconds
     )
+}
+
+/// The mean. What a study fixes of it is no hyperparameter, and is told here alone.
+fn mean(outcome: &Outcome) -> String {
+    let study = &outcome.resolved.study;
+    let fixed = fixed(study, "mean.");
+    let all = &outcome.summary().hyperparameters;
+    let is_learned = all.iter().any(|h| h.name.starts_with("mean.constant"));
+    match (&study.latent.mean.value, fixed.as_slice()) {
+        (Mean::Zero, _) => "mean zero".to_owned(),
+        (Mean::Fixed(value), _) => format!("mean {}", human(*value)),
+        (Mean::Constant, [(_, value)]) if !is_learned => format!("a constant mean of {value}"),
+        (Mean::Constant, [_, ..]) if !is_learned => format!("a constant mean{}", bracketed(&fixed)),
+        (Mean::Constant, _) => format!("a learned constant mean{}", bracketed(&fixed)),
+        (Mean::Linear(columns), _) => format!(
+            "a learned mean that is linear in {}{}",
+            and(columns),
+            bracketed(&fixed)
+        ),
+    }
+}
+
+/// What a study fixes of the means whose names begin so, with the values.
+fn fixed(study: &Study, names: &str) -> Vec<(String, String)> {
+    let all = study.settings.iter().filter(|setting| setting.fixed);
+    let own = all.filter(|setting| setting.name.value.starts_with(names));
+    own.filter_map(|setting| Some((setting.name.value.clone(), human(setting.value?))))
+        .collect()
+}
+
+/// The same in words, in brackets; nothing where nothing is fixed.
+fn bracketed(fixed: &[(String, String)]) -> String {
+    let each = fixed
+        .iter()
+        .map(|(name, value)| format!("`{name}` {value}"));
+    let each: Vec<String> = each.collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(" ({} fixed)", and(&each)),
+    }
 }
 
 /// Names in a row.

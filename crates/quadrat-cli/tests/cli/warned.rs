@@ -332,3 +332,42 @@ fn a_feature_without_a_geometry_is_told_once() {
         assert_eq!(fit.matches(told).count(), 1, "{told}: {fit}");
     }
 }
+
+/// What a study fixes of the mean is not told as learned, and its value is told.
+#[test]
+fn a_fixed_mean_is_told_with_its_value() {
+    let table = "t,h,y\n0,1,3.1\n1,2,3.4\n2,1,2.8\n3,4,3.0\n4,2,2.9\n";
+    let fixed =
+        |name: &str, value: &str| format!("\"{name}\" = {{ value = {value}, fixed = true }}\n");
+    let level = fixed("mean.constant", "3");
+    let slope = fixed("mean.linear.h", "-0.25");
+    let noise = fixed("noise.mean.constant", "-2");
+    let varying = "[noise]\nkernel = \"se(t)\"\n";
+    for (mean, settings, more, told) in [
+        ("constant", "", "", "with a learned constant mean;"),
+        ("constant", level.as_str(), "", "with a constant mean of 3;"),
+        (
+            "linear(h)",
+            slope.as_str(),
+            "",
+            "with a learned mean that is linear in h (`mean.linear.h` -0.25 fixed);",
+        ),
+        (
+            "constant",
+            noise.as_str(),
+            varying,
+            "with link exp (`noise.mean.constant` -2 fixed);",
+        ),
+    ] {
+        let study = format!(
+            "[latent]\nkernel = \"se(t)\"\nmean = \"{mean}\"\n[[observe]]\nfile = \"t.csv\"\nsupport = {{ point = [\"t\", \"h\"] }}\nlikelihood = {{ gaussian = {{ value = \"y\" }} }}\n[inference]\nhyperparameters = \"map\"\n{more}[hyperparameters]\n{settings}"
+        );
+        let study = match mean.contains("linear") {
+            true => study,
+            false => study.replace("[\"t\", \"h\"]", "[\"t\"]"),
+        };
+        let folder = folder(&[("s.toml", study.as_bytes()), ("t.csv", table.as_bytes())]);
+        let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        assert!(said.contains(told), "no `{told}` in\n{said}");
+    }
+}
