@@ -196,7 +196,11 @@ fn what_cannot_be_a_density_is_refused_where_it_stands() {
         (
             "a\n1\nmany\n",
             &["--column", "a"],
-            &["`many` is not a number", "t.csv:3"],
+            &[
+                "`many` is not a number",
+                "t.csv:3",
+                "write a plain number such as 12.5 or 3e-4\n",
+            ],
         ),
     ];
     for (table, args, expected) in cases {

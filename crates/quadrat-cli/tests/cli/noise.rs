@@ -138,7 +138,7 @@ const REFUSED: &[(&str, &str, &[&str], &[&str])] = &[
     ("fraction", "from,people\n0,5\n1,2.5\n", &["--mechanism", "geometric"], &["the count is 2.5; it must be a whole number", "t.csv:3:3 (column `people`)", "--mechanism laplace"]),
     ("nan", "from,people\n0,NaN\n", &["--column", "people"], &["`NaN` is not finite", "t.csv:2:3 (column `people`)"]),
     ("empty", "from,people\n0,\n", &["--column", "people"], &["the cell is empty", "t.csv:2:3 (column `people`)"]),
-    ("text", "from,people\n0,many\n", &["--column", "people"], &["`many` is not a number", "t.csv:2:3"]),
+    ("text", "from,people\n0,many\n", &["--column", "people"], &["`many` is not a number", "t.csv:2:3", "write a plain number such as 12.5 or 3e-4\n"]),
     ("no_rows", "from,people\n", &["--column", "people"], &["no rows"]),
     ("missing", "from,people\n0,5\n", &["--column", "poeple"], &["there is no column `poeple`", "did you mean `people`?"]),
     ("coarse", "from,people\n0,5\n1,9007199254740993\n", &[], &["the count is 9007199254740992; it must be so small that neighbouring doubles are less than a millionth of the scale", "t.csv:3:3 (column `people`)", "--mechanism geometric"]),

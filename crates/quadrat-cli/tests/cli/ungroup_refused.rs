@@ -17,7 +17,11 @@ const BROKEN: &[Case] = &[
     (
         "from,to,people\n0,10,5\n10,20,x\n",
         &[],
-        &["t.csv:3:7", "`x` is not a number"],
+        &[
+            "t.csv:3:7",
+            "`x` is not a number",
+            "write a plain number such as 12.5 or 3e-4\n",
+        ],
     ),
     (
         "from,to,people\n0,10,5\n10,20,\n",

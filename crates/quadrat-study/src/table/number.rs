@@ -69,6 +69,8 @@ pub fn key(cell: &str) -> Result<String, BadCell> {
     }
 }
 
+/// How to mend one cell. What to do with a column of names is said where one may stand: in the inputs
+/// of a study.
 fn remedy(cell: &str) -> &'static str {
     if MISSING.contains(&cell.to_lowercase().as_str()) {
         "delete the row if the value is missing"
@@ -78,8 +80,6 @@ fn remedy(cell: &str) -> &'static str {
         "cells such as <5 are read in the counts of a study, and in the `value` of `censored` where nothing else says which values are censored; here write a plain number, such as an estimate of it"
     } else if is_date(cell) {
         "write dates as numbers, such as days since the first one or years with a fraction"
-    } else if cell.starts_with(|c: char| c.is_alphabetic()) {
-        "write a plain number such as 12.5 or 3e-4; a column of names can be the input of `iid` in a kernel, an effect of each name, or be given as columns of 0 and 1, one for each name but one, or, where every name has a function and an observed scale of its own, as `output_column`"
     } else {
         "write a plain number such as 12.5 or 3e-4"
     }
@@ -122,7 +122,7 @@ mod tests {
             ("NA", "not a number", "missing"),
             ("1,234", "not a number", "thousands"),
             ("abc", "not a number", "plain number"),
-            ("trough", "not a number", "output_column"),
+            ("trough", "not a number", "plain number"),
             ("2020-01-31", "not a number", "dates as numbers"),
             ("31/1/2020 08:00", "not a number", "dates as numbers"),
         ] {
