@@ -313,7 +313,14 @@ fn one_column_of_ages_and_inclusive_edges_are_the_same_bands() {
         cells.join(",") + "\n"
     });
     let inclusive: String = inclusive.collect();
+    let brackets = BANDS.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let to = if cells[1].is_empty() { "Inf" } else { cells[1] };
+        format!("\"[{},{to})\",{}\n", cells[0], cells[2])
+    });
+    let brackets: String = brackets.collect();
     let folder = folder(&[
+        ("brackets.csv", format!("age,people\n{brackets}").as_bytes()),
         ("t.csv", BANDS.as_bytes()),
         ("labels.csv", labels.as_bytes()),
         ("inclusive.csv", inclusive.as_bytes()),
@@ -335,6 +342,14 @@ fn one_column_of_ages_and_inclusive_edges_are_the_same_bands() {
     assert!(told.contains(words), "{told}");
     assert!(read("l.csv").starts_with("age,to,mean,"));
     assert_eq!(body(&read("l.csv")), body(&read("o.csv")));
+    let args = args.map(|arg| match arg {
+        "labels.csv" => "brackets.csv",
+        "l.csv" => "b.csv",
+        other => other,
+    });
+    let told = done(folder.path(), &[&["ungroup"], args.as_slice()].concat());
+    assert!(!told.contains("upper edges are"), "{told}");
+    assert_eq!(body(&read("b.csv")), body(&read("o.csv")));
     let args = [
         "inclusive.csv",
         "--lower",

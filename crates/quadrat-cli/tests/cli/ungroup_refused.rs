@@ -24,6 +24,15 @@ const BROKEN: &[Case] = &[
         ],
     ),
     (
+        "from,to,people\n\"(0, 5]\",,5\n\"(5, 10]\",,5\n",
+        &[],
+        &[
+            "t.csv:2:1",
+            "`(0, 5]` leaves out its lower edge and holds its upper one",
+            "right = FALSE",
+        ],
+    ),
+    (
         "from,to,people\n0,10,5\n10,20,\n",
         &[],
         &["t.csv:3:7", "empty"],

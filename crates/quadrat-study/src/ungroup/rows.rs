@@ -128,14 +128,14 @@ impl Rows {
             let to = upper.as_ref().map(|cells| cells[row].as_str());
             match edges::ends(from, to) {
                 Ok(ends) => bands.push(ends),
-                Err((is_upper, fact)) => {
+                Err((is_upper, fault)) => {
                     bad += 1;
                     let at = self.upper.filter(|_| is_upper).unwrap_or(self.lower);
                     if bad <= LISTED {
                         problems.push(
-                            Problem::new(fact)
+                            Problem::new(fault.fact)
                                 .at(self.table.place(row, at))
-                                .remedy("write plain numbers; an open band is `90+` or an empty upper edge, `<15` or an empty lower one; one column may have both edges, as in `0-4`"),
+                                .remedy(fault.remedy),
                         );
                     }
                 }
