@@ -2,6 +2,7 @@
 
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
+use super::seldom;
 use super::sigmoid::Sigmoid;
 
 /// Rows of successes and failures, each with probability `sigmoid(f)`.
@@ -26,6 +27,14 @@ impl<T: Answers> Local for T {
 
     fn is_log_concave(&self) -> bool {
         true
+    }
+
+    fn seldom(&self, weights: &[f64]) -> Option<Belief> {
+        let rows = weights.iter().enumerate().map(|(row, weight)| {
+            let (k, m) = self.split(row);
+            (weight * k, weight * (k + m))
+        });
+        seldom::of_trials(self.probability(), rows)
     }
 
     fn guess(&self, _: &[f64], row: usize) -> f64 {

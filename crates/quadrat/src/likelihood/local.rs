@@ -156,6 +156,12 @@ pub trait Local: Sync {
     /// A latent value at which the row is plausible, where a search may begin.
     fn guess(&self, own: &[f64], row: usize) -> f64;
 
+    /// The level, as it may be thought beforehand, where no row has an event, or every trial
+    /// succeeds; `weights` say how often each row counts.
+    fn seldom(&self, _weights: &[f64]) -> Option<Belief> {
+        None
+    }
+
     /// `log p(y | f)` and its derivatives.
     fn log_density(&self, own: &[f64], row: usize, f: f64) -> Jet;
 

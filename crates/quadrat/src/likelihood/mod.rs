@@ -37,6 +37,7 @@ mod quadrature;
 mod quadrature_tests;
 pub(crate) mod repeated;
 mod scale_mixture;
+mod seldom;
 mod select;
 mod sigmoid;
 mod small_counts;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::count_rows::{CountRows, columns};
 use super::distribution::{self, Distribution};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, SumTerms, Tilted};
+use super::seldom;
 use crate::error::InputError;
 use crate::link::Link;
 
@@ -81,6 +82,10 @@ impl Local for Poisson {
 
     fn guess(&self, _: &[f64], row: usize) -> f64 {
         self.rows.guess(row)
+    }
+
+    fn seldom(&self, weights: &[f64]) -> Option<Belief> {
+        seldom::of_counts(&self.rows, weights)
     }
 
     fn log_density(&self, _: &[f64], row: usize, f: f64) -> Jet {

@@ -232,6 +232,7 @@ fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
     if posterior.problem.method().is_some() {
         warnings.extend(misfit::of_known_tables(posterior)?);
         warnings.extend(misfit::limits_alone(posterior));
+        warnings.extend(misfit::no_event(posterior));
     }
     warnings.extend(fine_noise::warning(posterior)?);
     warnings.extend(posterior.warnings_of_sums()?);

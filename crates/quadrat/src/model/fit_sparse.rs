@@ -299,6 +299,7 @@ fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
     told.extend(misfit::of_known_tables(posterior)?);
     told.extend(fine_noise::warning(posterior)?);
     told.extend(misfit::limits_alone(posterior));
+    told.extend(misfit::no_event(posterior));
     Ok(told)
 }
 

@@ -6,6 +6,7 @@ use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
 use crate::likelihood::Likelihood;
 use crate::parameter::Parameter;
 use crate::problem::assembly::Problem;
+use crate::problem::defaults;
 use crate::problem::normal_rows::NormalRows;
 use crate::problem::scale::Scale;
 
@@ -150,6 +151,29 @@ pub(crate) fn limits_alone(posterior: &Posterior) -> Vec<String> {
         )
     };
     outputs.filter_map(only).map(told).collect()
+}
+
+/// What to say where no row of an output has an event, or every trial succeeded.
+pub(crate) fn no_event(posterior: &Posterior) -> Vec<String> {
+    let (kernel, tables) = (posterior.problem.kernel(), &posterior.tables);
+    let is_unknown = |output: usize| {
+        let unknown = posterior.problem.mean().unknown();
+        unknown
+            .iter()
+            .any(|of| of.output == output && of.line.is_none())
+    };
+    let outputs = 0..posterior.outputs().len().max(1);
+    let told = outputs.filter(|output| is_unknown(*output)).filter_map(|output| {
+        defaults::seldom(kernel, tables, output)?;
+        let of = match posterior.outputs().get(output) {
+            Some(name) => format!(" of `{name}`"),
+            None => String::new(),
+        };
+        Some(format!(
+            "no row{of} has an event, or all have nothing else: rows tell the level from one side only, and the other side is told by its prior, which stands for two events among all rows; what is known of the level from elsewhere (a value for `mean.constant`) tells more"
+        ))
+    });
+    told.collect()
 }
 
 /// What to say where the integration of the hyperparameters came across a place better than the one

@@ -46,6 +46,7 @@ use super::settings::Mean;
 use super::trend;
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
 use crate::likelihood::Likelihood;
+use crate::likelihood::local::Belief;
 use crate::link::Link;
 use crate::parameter::{Parameter, PriorDensity};
 
@@ -97,6 +98,8 @@ pub(crate) struct Output {
     pub spread: f64,
     /// The spread before lines of the mean are taken away.
     pub whole: f64,
+    /// The level where no row has an event.
+    pub seldom: Option<Belief>,
 }
 
 impl Scales {
@@ -157,6 +160,7 @@ impl Scales {
                     level,
                     spread,
                     whole,
+                    seldom: seldom(kernel, tables, output),
                 }
             })
             .collect();
@@ -212,8 +216,14 @@ impl Scales {
                     .map(|&c| self.lines[c].reach(leaf.origin))
             })
             .fold(0.0, f64::max);
-        let Output { level, whole, .. } = self.outputs[output];
-        (level, MEAN_WIDTH * whole * (1.0 + reach))
+        let Output {
+            level,
+            whole,
+            seldom,
+            ..
+        } = self.outputs[output];
+        let usual = (level, MEAN_WIDTH * whole * (1.0 + reach));
+        seldom.map_or(usual, |level| (level.mean, level.variance.sqrt()))
     }
 
     /// Prior sd of the slope of the mean of an output along a column.
@@ -422,6 +432,21 @@ fn rows_of(kernel: &Kernel, tables: &[Observations]) -> Vec<Vec<Row>> {
         typical.map(row).collect()
     };
     tables.iter().map(of_table).collect()
+}
+
+/// The level of an output of which no row has an event, of several tables the rarest.
+pub(crate) fn seldom(kernel: &Kernel, tables: &[Observations], output: usize) -> Option<Belief> {
+    let is_own = |table: &&Observations| {
+        let set = table.supports();
+        !set.is_empty() && output_of(kernel.output_column(), set, 0) == output
+    };
+    let own: Option<Vec<Belief>> = tables
+        .iter()
+        .filter(is_own)
+        .map(Observations::seldom)
+        .collect();
+    own?.into_iter()
+        .max_by(|a, b| a.mean.abs().total_cmp(&b.mean.abs()))
 }
 
 /// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values

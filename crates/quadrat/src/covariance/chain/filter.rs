@@ -148,6 +148,11 @@ pub(super) fn products<const P: usize>(
             .for_each(|mean| layout.lead(steps, mean)),
         Told::Row(row) => out.add(&row, &layout, columns, &mut means),
     })?;
+    for a in 0..count {
+        for b in 0..a {
+            out.products[b * count + a] = out.products[a * count + b];
+        }
+    }
     Some(out)
 }
 
@@ -235,22 +240,16 @@ impl<const P: usize> Products<P> {
         let inverse = row.open.recip();
         self.log_det += row.open.ln();
         let mut off = [Dual::constant(0.0); MOST_COLUMNS];
-        for ((column, off), mean) in columns
-            .iter()
-            .zip(&mut off)
-            .zip(means.chunks_exact_mut(size))
-        {
+        for c in 0..count {
+            let mean = &mut means[c * size..(c + 1) * size];
             let told = layout.seen(row.what, mean) * row.factor;
-            *off = Dual::constant(column[row.row]) - told;
-            let part = *off * inverse;
-            for (mean, gain) in mean.iter_mut().zip(row.gain) {
-                *mean += *gain * part;
+            off[c] = Dual::constant(columns[c][row.row]) - told;
+            let part = off[c] * inverse;
+            for i in 0..size {
+                mean[i] += row.gain[i] * part;
             }
-        }
-        for a in 0..count {
-            let part = off[a] * inverse;
-            for b in 0..count {
-                self.products[a * count + b] += part * off[b];
+            for b in 0..=c {
+                self.products[c * count + b] += part * off[b];
             }
         }
     }
