@@ -146,6 +146,34 @@ fn bins_may_be_open_and_intervals_overlap() {
     assert!(text.contains("10 rows of `value`"), "{text}");
 }
 
+/// On a logarithmic axis a bin from 0 has no lower end, which is told as what it is.
+#[test]
+fn bins_from_zero_are_open_on_a_logarithmic_axis() {
+    let bins = "from,to,people\n0,10,30\n10,20,80\n20,40,60\n40,100,20\n100,,10\n";
+    let closed = bins.replace("100,,10", "100,200,10");
+    let zero = "15 % of the weight lies in intervals with no lower end above 0";
+    let without = "5 % of the weight lies in intervals without an end";
+    for (table, log, told) in [
+        (bins, true, vec![zero, without]),
+        (closed.as_str(), true, vec![zero]),
+        (bins, false, vec![without]),
+        (closed.as_str(), false, vec![]),
+    ] {
+        let folder = folder(&[("b.csv", table.as_bytes())]);
+        let mut args = vec!["density", "b.csv", "--bins", "from,to,people"];
+        args.extend(["--bounds", "0,inf"]);
+        args.extend(log.then_some("--log"));
+        let said = done(folder.path(), &args);
+        for words in [zero, without] {
+            assert_eq!(
+                said.contains(words),
+                told.contains(&words),
+                "{words}: {said}"
+            );
+        }
+    }
+}
+
 #[test]
 fn missing_values_are_counted_and_named() {
     let text = format!("{}NA,x,1\n,y,1\n", table());

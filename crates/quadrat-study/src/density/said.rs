@@ -36,6 +36,7 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
             )
         }
         Warning::Crowded { .. } => format!("{warning} (--log, --range, --grid)"),
+        Warning::FromZero { .. } => format!("{warning} (--log)"),
         other => other.to_string(),
     };
     estimate.warnings().iter().map(told).collect()

@@ -422,4 +422,13 @@ pub enum Warning {
         /// Their share of the weight.
         share: f64,
     },
+    /// An end that a logarithmic axis takes from intervals.
+    #[error(
+        "{:.0} % of the weight lies in intervals with no lower end above 0, which are open on a logarithmic axis: the tail down there is the prior's; give the least value that can be as their end, or take no logarithm",
+        100.0 * share
+    )]
+    FromZero {
+        /// Their share of the weight.
+        share: f64,
+    },
 }

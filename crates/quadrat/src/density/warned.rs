@@ -91,10 +91,16 @@ pub(super) fn look_out(
         debug_assert!((into(value) - farther).abs() < 1e-6 * farther.abs().max(1.0));
         warnings.push(Warning::Outlier { value, distance });
     }
-    let open = scale.open_below + scale.open_above;
-    if open > 0.0 {
-        warnings.push(Warning::OpenEnd { share: open });
-    }
+    warnings.extend(open_ends(scale, log));
+}
+
+/// What is told of intervals without an end. On a logarithmic axis those from 0 have none.
+pub(super) fn open_ends(scale: &Scale, log: bool) -> impl Iterator<Item = Warning> {
+    let (below, above) = (scale.open_below, scale.open_above);
+    let open = if log { above } else { below + above };
+    let from_zero = (log && below > 0.0).then_some(Warning::FromZero { share: below });
+    let open = (open > 0.0).then_some(Warning::OpenEnd { share: open });
+    from_zero.into_iter().chain(open)
 }
 
 /// The heavier of two values with their weights, the first where they are equal.

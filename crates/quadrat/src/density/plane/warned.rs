@@ -2,6 +2,7 @@
 
 use super::super::error::Warning;
 use super::super::scale::Scale;
+use super::super::warned::open_ends;
 use super::grid::{Grid, Kind};
 use super::pairs::Pairs;
 
@@ -102,10 +103,7 @@ pub(super) fn look_out(
             out.push(of(Warning::Crowded { place, share }));
         }
         out.extend(outlier(&scales[axis], log[axis]).map(of));
-        let open = scales[axis].open_below + scales[axis].open_above;
-        if open > 0.0 {
-            out.push(of(Warning::OpenEnd { share: open }));
-        }
+        out.extend(open_ends(&scales[axis], log[axis]).map(of));
     }
     let columns = grid.shape()[1];
     let heaviest =
