@@ -174,6 +174,41 @@ fn bins_from_zero_are_open_on_a_logarithmic_axis() {
     }
 }
 
+/// Draws that lie where no bin is are told with the bound that is missing.
+#[test]
+fn bins_without_a_bound_are_told_where_draws_are_uneven() {
+    let bins = "from,to,n\n0,5,190\n5,10,260\n10,15,310\n15,20,280\n20,25,220\n";
+    let folder = folder(&[("b.csv", bins.as_bytes())]);
+    let of = |bounds: &str| {
+        let args = [
+            "density",
+            "b.csv",
+            "--bins",
+            "from,to,n",
+            "--bounds",
+            bounds,
+        ];
+        done(folder.path(), &args)
+    };
+    let said = of("0,inf");
+    assert!(said.contains("draws are uneven"), "{said}");
+    assert!(
+        said.contains("no row lies above 25, but nothing says"),
+        "{said}"
+    );
+    assert!(said.contains("draws are too uneven (see"), "{said}");
+    let said = of("0,25");
+    assert!(
+        !said.contains("uneven") && !said.contains("no row lies"),
+        "{said}"
+    );
+    let said = of("-inf,inf");
+    assert!(
+        said.contains("no row lies below 0 or above 25, but"),
+        "{said}"
+    );
+}
+
 #[test]
 fn missing_values_are_counted_and_named() {
     let text = format!("{}NA,x,1\n,y,1\n", table());

@@ -37,6 +37,7 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
         }
         Warning::Crowded { .. } => format!("{warning} (--log, --range, --grid)"),
         Warning::FromZero { .. } => format!("{warning} (--log)"),
+        Warning::Beyond { .. } => format!("{warning} (--bounds)"),
         other => other.to_string(),
     };
     estimate.warnings().iter().map(told).collect()
@@ -65,7 +66,12 @@ pub fn numbers(args: &Density, estimate: &Estimate) -> Vec<(String, Answer)> {
 pub fn modes(estimate: &Estimate) -> String {
     let modes = estimate.modes();
     if modes.is_empty() {
-        return "not told: the curve follows single values (see the warnings)".to_owned();
+        let ties = |w: &Warning| matches!(w, Warning::Ties { .. } | Warning::SeveralTies { .. });
+        let why = match estimate.warnings().iter().any(ties) {
+            true => "the curve follows single values",
+            false => "draws are too uneven",
+        };
+        return format!("not told: {why} (see the warnings)");
     }
     let told = |m: &Mode| {
         let sure = if m.probability >= 0.995 {

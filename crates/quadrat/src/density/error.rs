@@ -431,4 +431,28 @@ pub enum Warning {
         /// Their share of the weight.
         share: f64,
     },
+    /// Ends beyond which there is no row, where draws are uneven.
+    #[error(
+        "no row lies {}, but nothing says that no value can: the approximation lets some lie there, and intervals of mean and quantiles are wider than the rows allow; where values end there, set that bound",
+        beyond(*least, *most)
+    )]
+    Beyond {
+        /// The lower end of all rows, where the density goes below it.
+        least: Option<f64>,
+        /// The upper end, where it goes above.
+        most: Option<f64>,
+    },
+}
+
+/// Where no row is.
+fn beyond(least: Option<f64>, most: Option<f64>) -> String {
+    let below = least.map(|x| format!("below {}", short(x)));
+    let above = most.map(|x| format!("above {}", short(x)));
+    let each: Vec<String> = below.into_iter().chain(above).collect();
+    each.join(" or ")
+}
+
+/// An end that was found from edges of cells, without their rounding.
+fn short(x: f64) -> f64 {
+    format!("{x:.9e}").parse().unwrap_or(x)
 }

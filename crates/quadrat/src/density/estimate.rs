@@ -15,7 +15,7 @@ use super::rows::{Clean, clean};
 use super::scale::scale;
 use super::shared::answers;
 use super::split::sample;
-use super::warned::{look_out, widened};
+use super::warned::{beyond_all, look_out, widened};
 use super::{Correction, Density, Prior};
 
 /// Newton's decrement at which the last step is taken: the mode then errs by about its square in
@@ -156,6 +156,7 @@ impl Estimate {
                 draws,
                 pareto_k: found.shape,
             });
+            warnings.extend(beyond_all(counts, &kept.cells));
             let (effective, shape) = (found.effective, found.shape);
             found = Curves {
                 effective,

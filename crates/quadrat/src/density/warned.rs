@@ -15,6 +15,9 @@ const HEAVY: f64 = 20.0;
 /// Distance in scales from which a value is told.
 const FAR: f64 = 100.0;
 
+/// Share of the outermost cell from which a row reaches its end: edges go through the axis and back.
+const WHOLE: f64 = 1.0 - 1e-6;
+
 /// What is told of a range that the cells do not keep to.
 pub(super) fn widened(range: Option<(f64, f64)>, cells: &Cells) -> Option<Warning> {
     let asked = range?;
@@ -101,6 +104,31 @@ pub(super) fn open_ends(scale: &Scale, log: bool) -> impl Iterator<Item = Warnin
     let from_zero = (log && below > 0.0).then_some(Warning::FromZero { share: below });
     let open = (open > 0.0).then_some(Warning::OpenEnd { share: open });
     from_zero.into_iter().chain(open)
+}
+
+/// What is told of rows that are all intervals, and none of which reaches the ends of the cells,
+/// where draws are too uneven to be weighted: the approximation lets probability lie there, which
+/// rows and weights would not.
+pub(super) fn beyond_all(counts: &Counts, cells: &Cells) -> Option<Warning> {
+    if counts.exact_total > 0.0 {
+        return None;
+    }
+    let (first, last) = (0, cells.len() - 1);
+    let least = counts.spans.iter().map(|s| match (s.first, s.head) {
+        (j, head) if j == first && head >= WHOLE => f64::NEG_INFINITY,
+        (j, head) => cells.edges[j + 1] - head * cells.width(j),
+    });
+    let most = counts.spans.iter().map(|s| match (s.last, s.tail) {
+        (j, tail) if j == last && tail >= WHOLE => f64::INFINITY,
+        (j, tail) => cells.edges[j] + tail * cells.width(j),
+    });
+    // Zero comes back from the axis with a rounding.
+    let tiny = 1e-9 * (cells.edges[last + 1] - cells.edges[0]);
+    let exact = |x: f64| if x.abs() < tiny { 0.0 } else { x };
+    let finite = |x: f64| x.is_finite().then(|| exact(x));
+    let least = finite(least.fold(f64::INFINITY, f64::min));
+    let most = finite(most.fold(f64::NEG_INFINITY, f64::max));
+    (least.is_some() || most.is_some()).then_some(Warning::Beyond { least, most })
 }
 
 /// The heavier of two values with their weights, the first where they are equal.
