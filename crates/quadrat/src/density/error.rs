@@ -348,7 +348,10 @@ pub enum Warning {
         cells: usize,
     },
     /// An end of the range that data without bound lean on.
-    #[error("{:.0} % of the weight lies in intervals without an end: the tail beyond them is the prior's", 100.0 * share)]
+    #[error(
+        "{} % of the weight lies in intervals without an end: the tail beyond them is the prior's",
+        percent(*share)
+    )]
     OpenEnd {
         /// Their share of the weight.
         share: f64,
@@ -424,8 +427,8 @@ pub enum Warning {
     },
     /// An end that a logarithmic axis takes from intervals.
     #[error(
-        "{:.0} % of the weight lies in intervals with no lower end above 0, which are open on a logarithmic axis: the tail down there is the prior's; give the least value that can be as their end, or take no logarithm",
-        100.0 * share
+        "{} % of the weight lies in intervals with no lower end above 0, which are open on a logarithmic axis: the tail down there is the prior's; give the least value that can be as their end, or take no logarithm",
+        percent(*share)
     )]
     FromZero {
         /// Their share of the weight.
@@ -442,6 +445,14 @@ pub enum Warning {
         /// The upper end, where it goes above.
         most: Option<f64>,
     },
+}
+
+/// A share that is not nothing in whole percent.
+fn percent(share: f64) -> String {
+    match share < 0.005 {
+        true => "less than 1".to_owned(),
+        false => format!("{:.0}", 100.0 * share),
+    }
 }
 
 /// Where no row is.
