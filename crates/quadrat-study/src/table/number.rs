@@ -69,8 +69,8 @@ pub fn key(cell: &str) -> Result<String, BadCell> {
     }
 }
 
-/// How to mend one cell. What to do with a column of names is said where one may stand: in the inputs
-/// of a study.
+/// How to mend one cell. What to do with a column of names is said where one may stand: in the
+/// inputs of a study.
 fn remedy(cell: &str) -> &'static str {
     if MISSING.contains(&cell.to_lowercase().as_str()) {
         "delete the row if the value is missing"

@@ -59,8 +59,8 @@ pub struct Conditioned {
 /// 1e-6; [`FitError::Input`] for a Kronecker prior whose noise differs between rows.
 ///
 /// # Numerics
-/// `O(n^3)` dense; for a grid see [`KroneckerFactor`], along a line [`RowFactor`]. Jitter is added only when the plain
-/// factorisation fails, and reported.
+/// `O(n^3)` dense; for a grid see [`KroneckerFactor`], along a line [`RowFactor`]. Jitter is added
+/// only when the plain factorisation fails, and reported.
 ///
 /// # Source
 /// Rasmussen & Williams 2006, Algorithm 2.1, eq. 2.30.

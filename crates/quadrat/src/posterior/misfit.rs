@@ -6,9 +6,9 @@ use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
 use crate::likelihood::Likelihood;
 use crate::parameter::Parameter;
 use crate::problem::assembly::Problem;
-use crate::problem::defaults;
 use crate::problem::normal_rows::NormalRows;
 use crate::problem::scale::Scale;
+use crate::problem::seldom;
 
 /// Such a misfit has a probability below `exp(-20)`, 2e-9.
 const UNLIKELY: f64 = 20.0;
@@ -164,7 +164,7 @@ pub(crate) fn no_event(posterior: &Posterior) -> Vec<String> {
     };
     let outputs = 0..posterior.outputs().len().max(1);
     let told = outputs.filter(|output| is_unknown(*output)).filter_map(|output| {
-        defaults::seldom(kernel, tables, output)?;
+        seldom::level(kernel, tables, output)?;
         let of = match posterior.outputs().get(output) {
             Some(name) => format!(" of `{name}`"),
             None => String::new(),

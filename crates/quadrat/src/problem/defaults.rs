@@ -42,6 +42,7 @@ use super::observations::Observations;
 use super::outputs::output_of;
 use super::pooled::is_pooled;
 use super::rms::weighted_rms;
+use super::seldom;
 use super::settings::Mean;
 use super::trend;
 use crate::kernel::{Kernel, KernelParameter, Kind, Role};
@@ -160,7 +161,7 @@ impl Scales {
                     level,
                     spread,
                     whole,
-                    seldom: seldom(kernel, tables, output),
+                    seldom: seldom::level(kernel, tables, output),
                 }
             })
             .collect();
@@ -432,21 +433,6 @@ fn rows_of(kernel: &Kernel, tables: &[Observations]) -> Vec<Vec<Row>> {
         typical.map(row).collect()
     };
     tables.iter().map(of_table).collect()
-}
-
-/// The level of an output of which no row has an event, of several tables the rarest.
-pub(crate) fn seldom(kernel: &Kernel, tables: &[Observations], output: usize) -> Option<Belief> {
-    let is_own = |table: &&Observations| {
-        let set = table.supports();
-        !set.is_empty() && output_of(kernel.output_column(), set, 0) == output
-    };
-    let own: Option<Vec<Belief>> = tables
-        .iter()
-        .filter(is_own)
-        .map(Observations::seldom)
-        .collect();
-    own?.into_iter()
-        .max_by(|a, b| a.mean.abs().total_cmp(&b.mean.abs()))
 }
 
 /// What every row reports, see [`Observations::typical`]. Where the noise has heavy tails, values

@@ -39,6 +39,7 @@ pub(crate) mod row_products;
 pub(crate) mod scale;
 pub(crate) mod second;
 pub(crate) mod seconds;
+pub(crate) mod seldom;
 pub(crate) mod settings;
 pub(crate) mod sparse;
 mod sparse_labels;

@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pooled::is_pooled;
 use super::rms::weighted_rms;
 use crate::error::InputError;
 use crate::likelihood::Thresholds;
-use crate::likelihood::local::Belief;
 use crate::likelihood::{Gaussian, Likelihood, Noise};
 use crate::support::Functionals;
 
@@ -212,18 +210,6 @@ impl Observations {
                 guesses(&own)
             }
         }
-    }
-
-    /// The level, as it may be thought beforehand, where no row has an event, or every trial
-    /// succeeds.
-    pub(crate) fn seldom(&self) -> Option<Belief> {
-        let size = |row: usize| match is_pooled(self) {
-            true => self.supports.size(row).abs(),
-            false => 1.0,
-        };
-        let weight = |row: usize| size(row) * self.times(row);
-        let weights: Vec<f64> = (0..self.supports.len()).map(weight).collect();
-        self.likelihood.local().seldom(&weights)
     }
 
     /// Root mean square of values about the same density everywhere; the largest of them where they
