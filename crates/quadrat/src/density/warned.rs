@@ -15,7 +15,8 @@ const HEAVY: f64 = 20.0;
 /// Distance in scales from which a value is told.
 const FAR: f64 = 100.0;
 
-/// Share of the outermost cell from which a row reaches its end: edges go through the axis and back.
+/// Share of the outermost cell from which a row reaches its end: edges go through the axis and
+/// back.
 const WHOLE: f64 = 1.0 - 1e-6;
 
 /// What is told of a range that the cells do not keep to.
