@@ -20,7 +20,8 @@ pub(crate) fn level(kernel: &Kernel, tables: &[Observations], output: usize) -> 
 
 fn of_table(table: &Observations) -> Option<Belief> {
     let set = table.supports();
-    let size = |row: usize| match is_pooled(table) {
+    let has_sizes = is_pooled(table);
+    let size = |row: usize| match has_sizes {
         true => set.size(row).abs(),
         false => 1.0,
     };
