@@ -15,22 +15,17 @@ pub(super) const LATTICE_ROWS: usize = 200;
 
 /// Refuses more rows than a dense covariance may have.
 pub(super) fn check_dense(rows: usize) -> Result<(), InputError> {
-    match rows > MAX_DENSE_ROWS {
-        true => Err(InputError::TooManyRows {
-            rows,
-            limit: MAX_DENSE_ROWS,
-        }),
-        false => Ok(()),
-    }
+    at_most(rows, MAX_DENSE_ROWS)
 }
 
 /// Refuses more rows than are kept along a line.
 pub(super) fn check_line(rows: usize) -> Result<(), InputError> {
-    match rows > MAX_LINE_ROWS {
-        true => Err(InputError::TooManyRows {
-            rows,
-            limit: MAX_LINE_ROWS,
-        }),
+    at_most(rows, MAX_LINE_ROWS)
+}
+
+fn at_most(rows: usize, limit: usize) -> Result<(), InputError> {
+    match rows > limit {
+        true => Err(InputError::TooManyRows { rows, limit }),
         false => Ok(()),
     }
 }
