@@ -7,9 +7,14 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::component::Component;
 use super::mixture::Posterior;
-use crate::error::{FitError, LinalgError};
+use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, gemm};
+use crate::problem::checks::MAX_DENSE_ROWS;
 use crate::support::Functionals;
+
+/// Covariances of places with rows that are kept, at most: as many as those of the most rows whose
+/// matrix is factorised.
+const MOST_JOINT: usize = MAX_DENSE_ROWS * MAX_DENSE_ROWS;
 
 impl Posterior {
     /// Joint posterior covariance of the functionals, shape `[m, m]`, between nodes included.
@@ -46,6 +51,13 @@ impl Posterior {
     ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
         if let Some(lift) = self.lift_of(component)? {
             return Ok(self.lifted_joint(component, &lift, at));
+        }
+        if component.conditioned.factor.size().saturating_mul(at.len()) > MOST_JOINT {
+            return Err(InputError::Unavailable {
+                what: "the joint distribution of so many places beside so many rows",
+                remedy: "ask for fewer places at a time: their covariances with the rows are kept in memory",
+            }
+            .into());
         }
         let (left, _) = self
             .prior_beside(component, at)
