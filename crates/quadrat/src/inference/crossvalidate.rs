@@ -7,6 +7,9 @@ use super::exact::Conditioned;
 use crate::error::{FitError, InputError};
 use crate::linalg::{Cholesky, Mat, matvec};
 
+/// Numbers that are kept for one fold, its rows beside all, at most: 3.2 GB.
+const MOST_KEPT: usize = 400_000_000;
+
 /// The prediction of a left-out fold from all other rows, hyperparameters held.
 #[derive(Debug, Clone)]
 pub struct LeftOut {
@@ -56,8 +59,8 @@ pub fn leave_one_out(residual: &[f64], conditioned: &Conditioned) -> (Vec<f64>, 
 /// * `folds` - rows of every fold; rows may be in no fold, and folds may overlap
 ///
 /// # Errors
-/// [`FitError::Input`] for a row that does not exist or is twice in a fold; [`FitError::Linalg`]
-/// when a block of `Ky^-1` is not positive definite.
+/// [`FitError::Input`] for a row that does not exist or is twice in a fold, and for folds too large
+/// to be kept in memory; [`FitError::Linalg`] when a block of `Ky^-1` is not positive definite.
 ///
 /// # Numerics
 /// `O(n^2 s)` for a fold of `s` rows after the factorisation.
@@ -86,6 +89,12 @@ fn leave_fold_out(
                 requirement: "below the number of rows, and once in its fold",
             }));
         }
+    }
+    if residual.len().saturating_mul(rows.len()) > MOST_KEPT {
+        return Err(FitError::Input(InputError::Unavailable {
+            what: "a fold of so many rows beside so many",
+            remedy: "take smaller folds, or fit without those rows and predict them",
+        }));
     }
     let precision = Cholesky::factor_owned(conditioned.factor.inverse_block(rows))?;
     let covariance = precision.inverse();
