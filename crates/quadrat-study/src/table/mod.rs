@@ -556,7 +556,7 @@ mod tests {
             "`trough`",
             "`fan`",
             "0 and 1",
-            "output_column",
+            "a plain number",
             "t.CSV:2:1",
         ] {
             assert!(text.contains(word), "{word}: {text}");
