@@ -555,7 +555,6 @@ mod tests {
             "30 cells",
             "`trough`",
             "`fan`",
-            "0 and 1",
             "a plain number",
             "t.CSV:2:1",
         ] {
