@@ -46,6 +46,7 @@ pub mod sites;
 pub mod sparse;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod tilted_grid;
 mod warm_start;
 
 pub use basis::{Basis, Given};

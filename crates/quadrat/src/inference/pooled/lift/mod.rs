@@ -17,7 +17,7 @@
 //!    - \log q(t) $$
 //!
 //! Rows that are known exactly have their value for `t`, and no factors in the last two terms.
-//! Where rows are open to one side a part of the targets comes from a wider normal.
+//! Where rows are open to one side most of the targets come from other normals.
 //!
 //! Unknown constants of the mean, whose prior may be a million times as wide as the function
 //! varies, are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B
@@ -39,6 +39,7 @@
 //! and Miguez 2015, Statistics and Computing 25:407.
 
 mod choose;
+mod margin;
 pub(super) mod meet;
 mod proposal;
 mod seen;

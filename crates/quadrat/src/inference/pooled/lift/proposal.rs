@@ -3,31 +3,45 @@
 //! A row that leaves its value open to one side, as a count of 0 or of fewer than five does, makes
 //! the posterior wider there than its variational normal, and many such rows near each other do so
 //! together: a few draws would then carry the weight. Half of the targets therefore come from a
-//! wider normal, in which such rows have a tenth of their say. All are weighed by the mixture
+//! wider normal, in which such rows have a tenth of their say. Hardly a draw of it would have every
+//! row where its report allows: its values are carried, row by row, to the law of the row by itself
+//! (`margin.rs`), and so are those of another quarter, from the variational normal. All are weighed
+//! by the mixture of the three,
 //!
-//! $$ q(t) = \sum_k a_k \, N(t; \mu_k, V_k), \qquad a = (1/2, 1/2) $$
+//! $$ q(t) = \sum_k a_k \, N(M_k^{-1}(t); \mu_k, V_k) \prod_r |d M_{kr}^{-1} / d t_r|, \qquad
+//!    a = (1/4, 1/2, 1/4) $$
+//!
+//! where the first of the maps `M_k` is the identity.
 //!
 //! # Source
-//! Mixtures with a wide part: Hesterberg 1995, Technometrics 37:185.
+//! Mixtures with a wide part: Hesterberg 1995, Technometrics 37:185. Normal copulas with given
+//! margins: Nelsen 2006, An introduction to copulas, section 2.3.
 
+use rayon::prelude::*;
+
+use super::margin::Margin;
 use super::variational::Variational;
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
+use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, dot, gemm};
 use crate::special::scalar::log_sum_exp;
 
 /// Added to the diagonal of `V`, relative to it, until it can be factorised.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
-/// The share of the wider normal.
+/// The shares of what is wider, and of what is carried to the laws of the rows without being wider.
 const WIDE: f64 = 0.5;
-/// What part of what rows say that are open to one side is taken into it.
+const CARRIED: f64 = 0.25;
+/// A precision below this part of another that was taken from it is rounding.
+const LEAST_LEFT: f64 = 1e-9;
+/// What part of what rows say that are open to one side counts in the wider normal.
 const HEARD: f64 = 0.1;
 
-/// The variational normal of the rows' latent values, linearised at the mode, and a wider one where
-/// rows are open to one side; rows that are known exactly have their value.
+/// The variational normal of the rows' latent values, linearised at the mode, and two that reach
+/// further where rows are open to one side; rows that are known exactly have their value.
 pub(super) struct Proposal {
     /// The known value of every row that is met, where it has one.
     known: Vec<Option<f64>>,
@@ -37,12 +51,15 @@ pub(super) struct Proposal {
     at_mode: Vec<(f64, f64)>,
 }
 
-/// `N(mu, V)`, `R R' = V`.
+/// `M(N(mu, V))`, `R R' = V`.
+#[derive(Clone)]
 struct Normal {
     /// How many pairs of draws come from it.
     pairs: usize,
     mean: Vec<f64>,
     root: Option<Cholesky>,
+    /// `M`, of every row; none where it is the identity, and no list where all are.
+    margins: Option<Vec<Option<Margin>>>,
 }
 
 impl Proposal {
@@ -53,17 +70,32 @@ impl Proposal {
     pub fn new(all: &Variational<'_>, met: &[usize], pairs: usize) -> Result<Self, LinalgError> {
         let is_open = |row: &usize| all.known(*row).is_none();
         let open: Vec<usize> = met.iter().copied().filter(is_open).collect();
-        let of_wide = (WIDE * pairs as f64).round() as usize;
-        let wide = widened(all)
-            .filter(|_| of_wide > 0)
-            .and_then(|terms| Some((all.given(&terms).ok()?, terms)))
-            .filter(|(sweep, _)| sweep.mean.iter().all(|mean| mean.is_finite()))
-            .and_then(|(sweep, terms)| Normal::new(of_wide, &all.s, (&sweep, &terms), &open).ok());
-        let rest = pairs - wide.as_ref().map_or(0, |wide| wide.pairs);
-        let own = Normal::new(rest, &all.s, (&all.sweep, &all.terms), &open)?;
+        let of = |share: f64| Some((share * pairs as f64).round() as usize).filter(|n| *n > 0);
+        let widened = widened(all).and_then(|terms| {
+            let sweep = all.given(&terms).ok()?;
+            let is_finite = sweep.mean.iter().all(|mean| mean.is_finite());
+            is_finite.then_some((sweep, terms))
+        });
+        let wide = of(WIDE).zip(widened).and_then(|(pairs, (sweep, terms))| {
+            let wide = Normal::new(pairs, &all.s, (&sweep, &terms), &open).ok()?;
+            Some(Normal {
+                margins: margins(all, (&sweep, &terms), &open),
+                ..wide
+            })
+        });
+        let mut own = Normal::new(0, &all.s, (&all.sweep, &all.terms), &open)?;
+        let carried = of(CARRIED).zip(margins(all, (&all.sweep, &all.terms), &open));
+        let carried = carried.map(|(pairs, margins)| Normal {
+            pairs,
+            margins: Some(margins),
+            ..own.clone()
+        });
+        let others: Vec<Normal> = wide.into_iter().chain(carried).collect();
+        own.pairs = pairs - others.iter().map(|normal| normal.pairs).sum::<usize>();
+        let normals = [own].into_iter().chain(others);
         Ok(Self {
             known: met.iter().map(|&row| all.known(row)).collect(),
-            normals: [own].into_iter().chain(wide).collect(),
+            normals: normals.collect(),
             at_mode: met.iter().map(|&row| all.at_mode[row]).collect(),
         })
     }
@@ -78,18 +110,20 @@ impl Proposal {
         self.normals.iter().map(|normal| normal.pairs).collect()
     }
 
-    /// From which of the normals a draw comes: the wider one has the last.
+    /// From which of the normals a draw comes: they have theirs one after the other.
     pub fn which(&self, draw: usize) -> usize {
-        usize::from(draw >= 2 * self.normals[0].pairs)
+        let mut end = 0;
+        let is_past = |normal: &&Normal| {
+            end += 2 * normal.pairs;
+            draw >= end
+        };
+        self.normals.iter().take_while(is_past).count()
     }
 
-    /// `t = mu + R x`, `R R' = V`, of the rows that are open, from one of the normals; what is
+    /// `t = M(mu + R x)`, `R R' = V`, of the rows that are open, from one of the normals; what is
     /// known of the others.
     pub fn draw(&self, which: usize, standard: &[f64]) -> Vec<f64> {
-        let Normal { mean, root, .. } = &self.normals[which];
-        let away = root.as_ref().map(|root| root.multiply(standard));
-        let away = away.unwrap_or_default();
-        let mut open = away.iter().zip(mean).map(|(x, m)| m + x);
+        let mut open = self.normals[which].draw(standard).into_iter();
         let one = |known: &Option<f64>| known.or_else(|| open.next()).unwrap_or(f64::NAN);
         self.known.iter().map(one).collect()
     }
@@ -97,17 +131,12 @@ impl Proposal {
     /// `log q(t)` of the draw of these standard normals, without the constant of its dimension.
     pub fn log_density(&self, which: usize, standard: &[f64], target: &[f64]) -> f64 {
         let known = self.known.iter().zip(target);
-        let open = || known.clone().filter(|(known, _)| known.is_none());
+        let open = known.filter(|(known, _)| known.is_none());
+        let open: Vec<f64> = open.map(|(_, t)| *t).collect();
         let pairs: usize = self.normals.iter().map(|normal| normal.pairs).sum();
         let of = |(k, normal): (usize, &Normal)| {
-            let own = match (k == which, &normal.root) {
-                (false, Some(root)) => {
-                    let away = open().zip(&normal.mean).map(|((_, t), m)| t - m);
-                    normal.log_density(&root.half_solve(&away.collect::<Vec<f64>>()))
-                }
-                _ => normal.log_density(standard),
-            };
-            (normal.pairs as f64 / pairs as f64).ln() + own
+            let share = normal.pairs as f64 / pairs as f64;
+            share.ln() + normal.log_density(&open, (k == which).then_some(standard))
         };
         let each: Vec<f64> = self.normals.iter().enumerate().map(of).collect();
         log_sum_exp(&each)
@@ -134,14 +163,104 @@ impl Normal {
             pairs,
             mean: open.iter().map(|&row| sweep.mean[row]).collect(),
             root,
+            margins: None,
         })
     }
 
-    /// `log N(t; mu, V)` where `R^-1 (t - mu)` is `x`.
-    fn log_density(&self, x: &[f64]) -> f64 {
-        let log_det = self.root.as_ref().map_or(0.0, Cholesky::log_det);
-        -0.5 * (dot(x, x) + log_det)
+    /// `M` of every row; none is the identity.
+    fn margins(&self) -> impl Iterator<Item = Option<&Margin>> {
+        let rows = 0..self.mean.len();
+        rows.map(|row| self.margins.as_ref().and_then(|all| all[row].as_ref()))
     }
+
+    /// `M(mu + R x)`.
+    fn draw(&self, standard: &[f64]) -> Vec<f64> {
+        let away = self.root.as_ref().map(|root| root.multiply(standard));
+        let away = away.unwrap_or_default();
+        let values = away.iter().zip(&self.mean).map(|(x, m)| m + x);
+        let carried = values.zip(self.margins());
+        let one = |(a, margin): (f64, Option<&Margin>)| margin.map_or(a, |m| m.value(a));
+        carried.map(one).collect()
+    }
+
+    /// `log N(M^-1(t); mu, V) - log|d M|`.
+    ///
+    /// # Arguments
+    /// * `standard` - `R^-1 (M^-1(t) - mu)`, where it is known: not rounded by the way back
+    fn log_density(&self, target: &[f64], standard: Option<&[f64]>) -> f64 {
+        let Some(root) = &self.root else {
+            return 0.0;
+        };
+        let mut slopes = 0.0;
+        let rows = target.iter().zip(&self.mean).zip(self.margins());
+        let away = rows.map(|((t, mean), margin)| {
+            let (a, slope) = margin.map_or((*t, 1.0), |margin| margin.inverse(*t));
+            slopes += f64::ln(slope);
+            a - mean
+        });
+        let away: Vec<f64> = away.collect();
+        let square = match standard {
+            Some(x) => dot(x, x),
+            None => {
+                let x = root.half_solve(&away);
+                dot(&x, &x)
+            }
+        };
+        -0.5 * (square + root.log_det()) - slopes
+    }
+}
+
+/// The maps of rows that are open to one side to their own law, of the rows that are met; none
+/// where there is no such row.
+///
+/// # Arguments
+/// * what is believed when each row says its term: the law of a row is what it reports itself, of
+///   what the others leave
+fn margins(
+    all: &Variational<'_>,
+    (sweep, terms): (&Sweep<Scaled>, &[Term]),
+    open: &[usize],
+) -> Option<Vec<Option<Margin>>> {
+    let one = |&row: &usize| {
+        if !all.is_one_sided(row) {
+            return None;
+        }
+        let believed = Belief {
+            mean: sweep.mean[row],
+            variance: sweep.variance[row],
+        };
+        let alike = all.alike(row);
+        let cavity = without((sweep, terms), row, &alike)?;
+        let log_density = |t: f64| alike.iter().map(|&row| all.log_density(row, t)).sum();
+        Margin::new(believed, cavity, log_density)
+    };
+    let each: Vec<Option<Margin>> = open.par_iter().map(one).collect();
+    each.iter().any(Option::is_some).then_some(each)
+}
+
+/// What is believed of a row without what rows that see the same say, as [`Variational::alike`] has
+/// them; none where nothing is left.
+fn without(
+    (sweep, terms): (&Sweep<Scaled>, &[Term]),
+    row: usize,
+    alike: &[usize],
+) -> Option<Belief> {
+    let own = [row];
+    if alike == own {
+        return Some(sweep.cavity[row]);
+    }
+    let precision = sweep.variance[row].recip();
+    let (mut left, mut shift) = (precision, sweep.mean[row] * precision);
+    for &other in alike {
+        if let Term::Chosen(site) = terms[other] {
+            left -= site.precision;
+            shift -= site.shift;
+        }
+    }
+    (left > LEAST_LEFT * precision).then(|| Belief {
+        mean: shift / left,
+        variance: left.recip(),
+    })
 }
 
 /// The terms of which those of rows that are open to one side say less; none where no row is.

@@ -19,6 +19,8 @@ use crate::link::FAR_OUT;
 const SWEEPS: usize = 100;
 /// They end when no row moves by more than this part of its sd.
 const SETTLED: f64 = 1e-5;
+/// Latent values whose variances and covariance differ by no more than this part are one.
+const ALIKE: f64 = 1e-9;
 /// A log density is level where a slope like this one changes it by no more over [`FAR_OUT`].
 const LEVEL: f64 = 1e-3;
 
@@ -94,6 +96,27 @@ impl<'a> Variational<'a> {
     /// The value of a row that is known exactly.
     pub fn known(&self, row: usize) -> Option<f64> {
         self.mode.pinned.target(row)
+    }
+
+    /// `log p(y | t)` of a row whose latent value is `t`.
+    pub fn log_density(&self, row: usize, t: f64) -> f64 {
+        let (likelihood, own, at) = self.rows.at(row);
+        likelihood.log_density(own, at, t).value
+    }
+
+    /// The rows that see the same latent value as one of them, with it.
+    pub fn alike(&self, row: usize) -> Vec<usize> {
+        let (own, at) = (self.s[(row, row)], self.at_mode[row]);
+        let is_near = |a: f64, b: f64, size: f64| (a - b).abs() <= ALIKE * size;
+        let is_alike = |&other: &usize| {
+            let (z, linear) = self.at_mode[other];
+            other == row
+                || is_near(self.s[(other, other)], own, own)
+                    && is_near(self.s[(other, row)], own, own)
+                    && is_near(z, at.0, own.sqrt())
+                    && is_near(linear, at.1, own.sqrt())
+        };
+        (0..self.terms.len()).filter(is_alike).collect()
     }
 
     /// What is believed when each row says this.
