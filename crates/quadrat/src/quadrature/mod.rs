@@ -4,6 +4,7 @@ mod ball;
 mod compress;
 mod cubature;
 mod jacobi;
+mod needles;
 mod simplex;
 
 use std::f64::consts::PI;
@@ -12,6 +13,7 @@ pub use ball::{ball, ball_degree_3, ball_degree_5};
 pub use compress::compress;
 pub use cubature::Cubature;
 pub use jacobi::gauss_jacobi;
+pub use needles::needle_nodes;
 pub use simplex::{Nodes, simplex_nodes, simplex_volume};
 
 /// Nodes and weights of a rule: `integral = sum_k weights[k] f(nodes[k])`.

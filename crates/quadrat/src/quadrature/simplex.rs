@@ -228,7 +228,7 @@ fn place(rule: &Cubature, vertices: &[f64], share: f64, nodes: &mut Nodes) {
 }
 
 /// Length of the longest edge in units of the lengthscales, and its ends.
-fn longest_edge(vertices: &[f64], lengthscales: &[f64]) -> (f64, usize, usize) {
+pub(super) fn longest_edge(vertices: &[f64], lengthscales: &[f64]) -> (f64, usize, usize) {
     let dim = lengthscales.len();
     let mut longest = (0.0, 0, 1);
     for i in 0..dim {

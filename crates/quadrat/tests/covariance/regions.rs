@@ -2,6 +2,7 @@
 
 mod large;
 mod sets;
+mod slivers;
 mod values;
 
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use super::outline::area_error;
 use super::padua::{self, Padua};
 use crate::covariance::plan::{Factor, Family, Isotropic, Term};
 use crate::kernel::Matern52;
-use crate::quadrature::simplex_nodes;
+use crate::quadrature::{needle_nodes, simplex_nodes};
 use crate::support::{Edge, Functionals, Placed, Region, Spread};
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
@@ -24,8 +24,20 @@ const MAX_TOGETHER: usize = 8192;
 const ENOUGH: usize = 64;
 
 /// Area, in lengthscales, of a region whose covariance with itself loses half its digits on its
-/// edges.
+/// edges under a product of two kernels.
 const TINY_AREA: f64 = 1e-4;
+/// Area over perimeter, in lengthscales, below which that happens to a long region under any kernel
+/// with a kink: what opposite edges say cancels, and `(perimeter / area)^2` times a rounding is
+/// left.
+const SLIVER: f64 = 3e-5;
+/// Squared perimeter over area from which a region is long; 16 of a square.
+const LONG: f64 = 100.0;
+/// The part of the usual length of pieces of a sliver, each of which has one node, and how many
+/// there are at least of one as long as the usual length of a piece; of shorter ones fewer, as the
+/// root of their length. Errors at a kink, some 1e-4 of a variance where the kernel is `matern12`,
+/// are the same then.
+const PIECE: f64 = 0.0625;
+const PIECES: f64 = 32.0;
 
 /// How finely regions are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +45,8 @@ pub(super) enum Level {
     Usual,
     /// A rule of higher degree on the same pieces, to judge the usual one by.
     Finer,
+    /// At the centres of short slices, of what is nearly a line.
+    Sliver,
 }
 
 /// The supports with every region spread over nodes fit for a term.
@@ -54,31 +68,54 @@ pub(super) fn spread(
     })
 }
 
-/// The supports with regions spread that are tiny against a term: rules on their edges would be
-/// lost in rounding, and few nodes suffice.
-pub(super) fn spread_tiny(
+/// The supports with regions spread over nodes whose covariance with themselves is lost in rounding
+/// where edges have the rules: slivers, and tiny ones under products.
+///
+/// # Arguments
+/// * `inverse` - inverse lengthscales of the two columns of the regions
+/// * `is_product` - whether the term is a product of a kernel of either column
+pub(super) fn spread_lost(
     term: &Term,
     theta: &[f64],
     set: &Functionals,
     inverse: [f64; 2],
+    is_product: bool,
 ) -> Functionals {
-    let most = most_nodes(set);
-    let nodes: Vec<Option<Placement>> = set
-        .regions()
-        .par_iter()
-        .map(|placed| {
-            let area = placed.region.volume() * inverse[0] * inverse[1];
-            let is_tiny = area < TINY_AREA;
-            is_tiny.then(|| Placement::new(term, theta, placed, Level::Usual, most))
-        })
-        .collect();
-    if nodes.iter().all(Option::is_none) {
+    let level = |placed: &Placed| {
+        let area = placed.region.volume() * inverse[0] * inverse[1];
+        let perimeter = perimeter(placed, inverse);
+        let is_long = perimeter * perimeter > LONG * area;
+        if is_long && area < SLIVER * perimeter {
+            return Some(Level::Sliver);
+        }
+        (is_product && area < TINY_AREA).then_some(Level::Usual)
+    };
+    let levels: Vec<Option<Level>> = set.regions().par_iter().map(level).collect();
+    let count = levels.iter().flatten().count();
+    if count == 0 {
         return set.clone();
     }
+    let most = most_of(count);
+    let place = |(placed, level): (&Placed, Option<Level>)| {
+        level.map(|level| Placement::new(term, theta, placed, level, most))
+    };
+    let nodes: Vec<Option<Placement>> = set.regions().par_iter().zip(levels).map(place).collect();
     set.spread(|atom| match set.region(atom).map(|r| &nodes[r]) {
         Some(Some(placement)) => placement.spread(),
         _ => Spread::Keep,
     })
+}
+
+/// The length of the edges of a polygon in lengthscales; 0 of other regions.
+fn perimeter(placed: &Placed, inverse: [f64; 2]) -> f64 {
+    let Region::Polygon(polygon) = placed.region.as_ref() else {
+        return 0.0;
+    };
+    let length = |(from, to): Edge| {
+        let along = [0, 1].map(|d| (to[d] - from[d]) * inverse[d]);
+        along[0].hypot(along[1])
+    };
+    polygon.edges().map(length).sum()
 }
 
 /// Nodes of the average over one region, along the columns it has in a set.
@@ -106,7 +143,11 @@ impl Placement {
             (Region::Polygon(_), false) => small(placed, &steps),
             _ => None,
         };
+        let sliver = (level == Level::Sliver)
+            .then(|| along_sliver(placed, &steps, most))
+            .flatten();
         let (columns, weights) = small
+            .or(sliver)
             .or_else(|| affordable(placed, steps, tolerance(term, placed), level, most))
             .unwrap_or_else(|| {
                 // Not reached for consistent regions: one node keeps the volume right.
@@ -123,7 +164,12 @@ impl Placement {
 
 /// Most nodes of a region of a set.
 pub(super) fn most_nodes(set: &Functionals) -> usize {
-    (MAX_TOGETHER / set.regions().len().max(1)).clamp(ENOUGH, MAX_NODES)
+    most_of(set.regions().len())
+}
+
+/// Most nodes of one of so many regions.
+fn most_of(regions: usize) -> usize {
+    (MAX_TOGETHER / regions.max(1)).clamp(ENOUGH, MAX_NODES)
 }
 
 /// Whether a region has so many lengthscales that its nodes may not resolve them.
@@ -136,6 +182,32 @@ fn cells(placed: &Placed, steps: &[f64]) -> f64 {
     let bounds = placed.region.bounds();
     let extents = bounds.iter().zip(steps);
     extents.map(|((a, b), s)| ((b - a) / s).max(1.0)).product()
+}
+
+/// The longest side of the bounding box in steps.
+fn longest(placed: &Placed, steps: &[f64]) -> f64 {
+    let bounds = placed.region.bounds();
+    let sides = bounds
+        .iter()
+        .zip(steps)
+        .map(|((a, b), step)| (b - a) / step);
+    sides.fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// Nodes along a sliver, no more than `most`, or two for each of its simplices.
+fn along_sliver(placed: &Placed, steps: &[f64], most: usize) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
+    let simplices = placed.region.simplices();
+    let length = longest(placed, steps);
+    let mut piece = PIECE.min(length.max(length.sqrt()) / PIECES);
+    piece = piece.max(length / most as f64);
+    let most = most.max(2 * simplices.len());
+    for _ in 0..24 {
+        if let Some(nodes) = needle_nodes(&simplices, steps, piece, most) {
+            return Some((nodes.columns, nodes.weights));
+        }
+        piece *= 1.3;
+    }
+    None
 }
 
 /// Nodes on simplices, no more than `most`.
@@ -155,7 +227,7 @@ fn affordable(
         match simplex_nodes(&simplices, &steps, tolerance, false) {
             Some(nodes) if nodes.weights.len() <= most => {
                 let nodes = match level {
-                    Level::Usual => nodes,
+                    Level::Usual | Level::Sliver => nodes,
                     Level::Finer => simplex_nodes(&simplices, &steps, tolerance, true)?,
                 };
                 return Some((nodes.columns, nodes.weights));

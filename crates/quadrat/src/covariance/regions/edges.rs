@@ -5,7 +5,7 @@ use std::ops::Range;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::cubature::spread_tiny;
+use super::cubature::spread_lost;
 use super::large::{large_nodes, large_region};
 use super::outline::Outline;
 use super::pairs::{area_area, region_point, region_region};
@@ -16,7 +16,7 @@ use super::sums::Buffer;
 use super::tensor::{Tensor, grid_grid};
 use super::value::Value;
 use crate::covariance::Resolution;
-use crate::covariance::plan::Term;
+use crate::covariance::plan::{Family, Term};
 use crate::covariance::prepared::{PreparedTerm, prepare_term};
 use crate::covariance::tile::{Evaluated, Sides, Slopes, Tables, Tile};
 use crate::kernel::Potential;
@@ -62,13 +62,16 @@ impl Edges {
             resolution,
         };
         let separable = planar.separable();
-        let prepare = |set: &Functionals| match separable {
-            None => without_lines(scale, set),
-            Some(_) => {
-                let term = planar.joined(&others);
-                let set = spread_tiny(&term, theta, set, scale.inverse);
-                without_lines(scale, &set)
+        let family = planar.family();
+        let prepare = |set: &Functionals| {
+            // A squared exponential has area nodes on grids, which lose nothing.
+            if separable.is_none() && family == Family::Se {
+                return without_lines(scale, set);
             }
+            let term = planar.joined(&others);
+            let is_product = separable.is_some();
+            let set = spread_lost(&term, theta, set, scale.inverse, is_product);
+            without_lines(scale, &set)
         };
         let a = prepare(sides.a);
         let b = (!same).then(|| prepare(sides.b));
@@ -83,7 +86,6 @@ impl Edges {
             None => Tensor::most_points(atoms, members.len()),
             Some(_) => 0,
         };
-        let family = planar.family();
         let layers: Vec<Layer> = members
             .par_iter()
             .map(|member| {
