@@ -32,6 +32,19 @@ impl<const P: usize> Dual<P> {
         own
     }
 
+    /// The same with other slopes after its own, which are zero; where there are fewer, its first.
+    #[must_use]
+    pub fn widened<const W: usize>(self) -> Dual<W> {
+        let mut slopes = [0.0; W];
+        for (slope, own) in slopes.iter_mut().zip(self.slopes) {
+            *slope = own;
+        }
+        Dual {
+            value: self.value,
+            slopes,
+        }
+    }
+
     /// A function of it, from the function's value and slope there.
     #[must_use]
     pub fn through(self, value: f64, slope: f64) -> Self {

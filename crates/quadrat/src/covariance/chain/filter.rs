@@ -5,26 +5,6 @@ use super::states::{Layout, MOST_STATES, Seen, Steps};
 use super::step::{Part, Step};
 use crate::linalg::Dual;
 
-/// What rows say together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Products<const P: usize> {
-    /// `log det Ky`.
-    pub log_det: Dual<P>,
-    /// `B' Ky^-1 B`, row by row, shape `[c, c]`.
-    pub products: Vec<Dual<P>>,
-}
-
-impl<const P: usize> Products<P> {
-    /// The products of `count` columns where one of them is so many times as large.
-    pub fn scale(&mut self, count: usize, column: usize, by: Dual<P>) {
-        for other in 0..count {
-            for at in [column * count + other, other * count + column] {
-                self.products[at] = self.products[at] * by;
-            }
-        }
-    }
-}
-
 /// A row that the rows before it tell to this part of the function's variance is told by rounding.
 const LEAST: f64 = 1e-11;
 
@@ -32,9 +12,6 @@ const LEAST: f64 = 1e-11;
 /// of them from one to the next.
 const STEADY: f64 = 8.0 * f64::EPSILON;
 const STEADY_SLOPES: f64 = 64.0 * f64::EPSILON;
-
-/// Most columns `B`.
-pub(super) const MOST_COLUMNS: usize = 8;
 
 /// A row, or what is asked, given the rows before it.
 pub(super) struct Observed<'a, const P: usize> {
@@ -111,51 +88,6 @@ fn rows(places: &Places) -> impl Iterator<Item = (Option<usize>, usize, Passed)>
     })
 }
 
-/// What rows at places on a line say together, under the sum of some processes.
-///
-/// With `e` what is off of a column and `s` the variance of a row given those before it,
-///
-/// $$ \log\det K_y = \sum_i \log s_i, \qquad B' K_y^{-1} B = \sum_i e_i e_i' / s_i $$
-///
-/// # Arguments
-/// * `noise` - variances of the rows
-/// * `columns` - `B`, one after the other, each of the length of the rows
-///
-/// None where rounding decides.
-///
-/// # Source
-/// Kalman 1960; Rasmussen and Williams 2006, appendix B.
-pub(super) fn products<const P: usize>(
-    parts: &[Part<P>],
-    places: &Places,
-    noise: &[Dual<P>],
-    columns: &[&[f64]],
-) -> Option<Products<P>> {
-    let layout = Layout::new(parts, places.has_boxes);
-    let count = columns.len();
-    let zero = Dual::constant(0.0);
-    let mut means = vec![zero; count * layout.size];
-    let mut out = Products {
-        log_det: zero,
-        products: vec![zero; count * count],
-    };
-    filter((parts, &layout), places, noise, |told| match told {
-        Told::Begin => means
-            .chunks_exact_mut(layout.size)
-            .for_each(|mean| mean[layout.size - 1] = zero),
-        Told::Step(steps) => means
-            .chunks_exact_mut(layout.size)
-            .for_each(|mean| layout.lead(steps, mean)),
-        Told::Row(row) => out.add(&row, &layout, columns, &mut means),
-    })?;
-    for a in 0..count {
-        for b in 0..a {
-            out.products[b * count + a] = out.products[a * count + b];
-        }
-    }
-    Some(out)
-}
-
 /// What happens on the way.
 pub(super) enum Told<'a, const P: usize> {
     /// A box begins.
@@ -226,33 +158,6 @@ pub(super) fn filter<const P: usize>(
         }));
     }
     Some(())
-}
-impl<const P: usize> Products<P> {
-    /// A row: what is off of every column, and what states are given it.
-    fn add(
-        &mut self,
-        row: &Observed<'_, P>,
-        layout: &Layout,
-        columns: &[&[f64]],
-        means: &mut [Dual<P>],
-    ) {
-        let (size, count) = (layout.size, columns.len());
-        let inverse = row.open.recip();
-        self.log_det += row.open.ln();
-        let mut off = [Dual::constant(0.0); MOST_COLUMNS];
-        for c in 0..count {
-            let mean = &mut means[c * size..(c + 1) * size];
-            let told = layout.seen(row.what, mean) * row.factor;
-            off[c] = Dual::constant(columns[c][row.row]) - told;
-            let part = off[c] * inverse;
-            for i in 0..size {
-                mean[i] += row.gain[i] * part;
-            }
-            for b in 0..=c {
-                self.products[c * count + b] += part * off[b];
-            }
-        }
-    }
 }
 
 impl<'a, const P: usize> Filter<'a, P> {

@@ -11,8 +11,10 @@
 //! | where boxes begin and rows are observed | `places` |
 //! | the states of all parts | `states` |
 //! | row after row | `filter` |
+//! | what rows say of many columns of values | `columns` |
 //! | a factor of the covariance of the rows | `factor` |
 
+mod columns;
 mod factor;
 mod filter;
 mod matern;
@@ -20,9 +22,9 @@ mod places;
 mod states;
 mod step;
 
+use columns::MOST_COLUMNS;
+pub use columns::Products;
 pub use factor::ChainFactor;
-use filter::MOST_COLUMNS;
-pub use filter::Products;
 use places::Places;
 use states::MOST_STATES;
 use step::Part;
@@ -96,14 +98,15 @@ impl Chain {
     /// # Arguments
     /// * `theta` - all hyperparameters, natural units
     /// * `noise` - variances of the rows' noise, length `n`
-    /// * `columns` - of `B`, each of length `n`, at most eight
+    /// * `columns` - of `B`, each of length `n`, at most 320
     ///
     /// # Returns
     /// None where rounding decides: rows that others determine; nor for lengths that do not match.
     ///
     /// # Numerics
-    /// `O(n s^2)` for `s` states: one, two or three for each `matern12`, `matern32` and `matern52`.
-    /// Memory: some 2 kB for each length of a step, where these are at most 4,096.
+    /// `O(n (s^2 + c s + c^2))` for `c` columns and `s` states: one, two or three for each
+    /// `matern12`, `matern32` and `matern52`. Memory: some 2 kB for each length of a step, where
+    /// these are at most 4,096.
     #[must_use]
     pub fn products<const P: usize>(
         &self,
@@ -117,7 +120,7 @@ impl Chain {
         if columns.len() > MOST_COLUMNS || !is_whole || theta.len() < most {
             return None;
         }
-        filter::products(&self.parts(theta)?, &self.places, noise, columns)
+        columns::products(&self.parts(theta)?, &self.places, noise, columns)
     }
 
     /// The same kernel along other rows; none where they have no chain.
