@@ -132,6 +132,7 @@ fn contest<T>(
 fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
     let first = problem.cycles.first().cloned();
     let first = first.unwrap_or_else(|| starts(problem));
+    let sharp = SHARP.max(problem.engine().least_periodic().unwrap_or(0.0));
     let own = problem
         .kernel()
         .parameters()
@@ -139,12 +140,12 @@ fn sharp_starts(problem: &Problem) -> Vec<Vec<f64>> {
         .zip(problem.parameters());
     own.enumerate()
         .filter(|(_, (own, p))| {
-            let is_free = !p.fixed && p.lower < SHARP && SHARP < p.upper;
+            let is_free = !p.fixed && p.lower <= sharp && sharp < p.upper;
             matches!(own.role, Role::PeriodicLengthscale) && is_free
         })
         .map(|(i, _)| {
             let mut theta = first.clone();
-            theta[i] = SHARP;
+            theta[i] = sharp;
             theta
         })
         .collect()

@@ -8,7 +8,8 @@ use super::coarse_to_fine::{coarse_to_fine, compete};
 use super::conclude::{Found, conclude};
 use super::redundant::warning;
 use crate::error::{FitError, InputError};
-use crate::inference::{LearnOptions, in_pool, sites::Method};
+use crate::inference::{LearnOptions, Optimum, in_pool, sites::Method};
+use crate::kernel::Role;
 use crate::posterior::mixture::Posterior;
 use crate::problem::assembly::Problem;
 use crate::problem::extent::reach;
@@ -139,6 +140,13 @@ fn fit(
     let (searched_coarsely, rivals) =
         coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
     let mut optimum = compete(&problem, &learn, rivals)?;
+    if ends_sharp(&problem, &optimum) {
+        // Along a line cycles may be no sharper. A matrix holds them, where there is room for one.
+        let whole = model.problem_with_sharp_cycles(options.inference)?;
+        if whole.engine().check_size().is_ok() {
+            return fit(model, whole, options, started);
+        }
+    }
     let mut evaluations = searched_coarsely + optimum.evaluations;
     learn.starts = 1;
     for _ in 0..PLACED_ANEW {
@@ -163,6 +171,19 @@ fn fit(
         started,
     };
     conclude(problem, model.tables.clone(), found)
+}
+
+/// Whether a search ended where the lengthscales of periodic leaves along a line end.
+fn ends_sharp(problem: &Problem, optimum: &Optimum) -> bool {
+    let Some(least) = problem.engine().least_periodic() else {
+        return false;
+    };
+    let own = problem.kernel().parameters();
+    let mut at_bound = optimum
+        .at_bound
+        .iter()
+        .filter_map(|&i| own.get(i).zip(optimum.theta.get(i)));
+    at_bound.any(|(own, value)| own.role == Role::PeriodicLengthscale && *value < 1.01 * least)
 }
 
 /// Whether hyperparameters are integrated.

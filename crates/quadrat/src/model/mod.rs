@@ -228,4 +228,11 @@ impl Model {
         let sparse = sparse.transpose()?;
         Ok(Problem::new(specified, sparse))
     }
+
+    /// The same without sparse inference, where periodic leaves may have any number of harmonics.
+    fn problem_with_sharp_cycles(&self, inference: Inference) -> Result<Problem, InputError> {
+        let mut specified = self.specified(inference, false)?;
+        specified.may_be_sharp = true;
+        Ok(Problem::new(specified, None))
+    }
 }

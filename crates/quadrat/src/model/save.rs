@@ -274,6 +274,7 @@ impl Posterior {
             seconds,
             besides: Vec::new(),
             cycles: Vec::new(),
+            may_be_sharp: false,
             is_centred: true,
             taken: Taken::AsTheyAre,
         };

@@ -2,8 +2,9 @@
 
 use super::Model;
 use super::cycles::{self, Place};
+use crate::covariance::LEAST_PERIODIC;
 use crate::error::InputError;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Role};
 use crate::parameter::Parameter;
 use crate::problem::checks;
 use crate::problem::defaults::{Output, Scales, plausible};
@@ -100,8 +101,26 @@ impl Model {
             seconds: Seconds::new(seconds, &self.tables)?,
             besides,
             cycles,
+            may_be_sharp: self.asks_for_sharp(),
             is_centred: true,
             taken: Taken::AsTheyAre,
+        })
+    }
+
+    /// Whether the user lets the lengthscale of a periodic leaf be shorter than it may be along a
+    /// line.
+    fn asks_for_sharp(&self) -> bool {
+        let own = self.kernel.parameters();
+        let mut own = own.iter().filter(|p| p.role == Role::PeriodicLengthscale);
+        own.any(|p| {
+            let mut all = self.settings.iter();
+            let setting = all.find(|(name, _)| *name == p.name).map(|(_, own)| own);
+            let ends = setting.map(|own| {
+                let expected = own.prior.and_then(|prior| prior.quantile(0.5));
+                [own.lower, own.start.or(own.value), own.upper, expected]
+            });
+            let mut ends = ends.into_iter().flatten().flatten();
+            ends.any(|value| value <= LEAST_PERIODIC)
         })
     }
 

@@ -83,7 +83,7 @@ impl Problem {
             let rows = rows();
             let reports = of_tables(model.own);
             let engine;
-            (engine, order) = ExactEngine::new(prior, reports, supports, rows);
+            (engine, order) = ExactEngine::new(prior, reports, supports, rows, model.may_be_sharp);
             Box::new(engine)
         };
         Self {
@@ -210,6 +210,7 @@ impl Problem {
             seconds,
             besides: Vec::new(),
             cycles: Vec::new(),
+            may_be_sharp: false,
             is_centred: true,
             taken: Taken::AsTheyAre,
         }

@@ -1,7 +1,7 @@
 //! The Gaussian prior of the function: kernel and mean with unknown coefficients.
 
 use super::mean::Means;
-use crate::covariance::{Covariance, LineTerm, NodeRule};
+use crate::covariance::{Covariance, LEAST_PERIODIC, LineTerm, NodeRule, PeriodicTerm};
 use crate::inference::sites::Parted;
 use crate::kernel::Kernel;
 use crate::linalg::Mat;
@@ -15,67 +15,145 @@ pub(crate) struct Prior {
     pub(super) of_kernel: Covariance,
     /// For exact inference: the covariance without its linear leaves in one column, and those
     /// leaves, which join the unknown constants as functions with coefficients.
-    apart: (Covariance, Vec<LineTerm>),
+    apart: Apart,
+    /// For rows along a line: periodic leaves join them too, where harmonics are few enough.
+    with_periodic: Option<Apart>,
     pub mean: Means,
     /// All hyperparameters of the model, in the order of `theta`; those of the kernel come first.
     pub parameters: Vec<Parameter>,
 }
 
+/// A covariance, and what is apart from it as functions with unknown coefficients.
+pub(crate) struct Apart {
+    pub covariance: Covariance,
+    pub lines: Vec<LineTerm>,
+    pub periodic: Vec<PeriodicTerm>,
+}
+
 impl Prior {
     pub fn new(kernel: Kernel, mean: Means, parameters: Vec<Parameter>) -> Self {
+        let (covariance, lines) = Covariance::with_lines_apart(&kernel);
         Self {
             of_kernel: Covariance::new(&kernel),
-            apart: Covariance::with_lines_apart(&kernel),
+            apart: Apart {
+                covariance,
+                lines,
+                periodic: Vec::new(),
+            },
+            with_periodic: None,
             kernel,
             mean,
             parameters,
         }
     }
 
+    /// What is apart at any hyperparameters.
+    pub fn apart_always(&self) -> &Apart {
+        &self.apart
+    }
+
+    /// What is apart with periodic leaves of known periods; none where there are none.
+    pub fn periodic_apart(&self) -> Option<Apart> {
+        let known = |at: usize| {
+            let parameter = self.parameters.get(at).filter(|p| p.fixed);
+            parameter.map(|p| p.start)
+        };
+        let covariance = self.apart.covariance.clone();
+        let (covariance, periodic) = covariance.with_periodic_apart(known);
+        (!periodic.is_empty()).then(|| Apart {
+            covariance,
+            lines: self.apart.lines.clone(),
+            periodic,
+        })
+    }
+
+    /// Whether a search that begins at the starts may keep periodic leaves apart.
+    pub fn begins_apart(&self, apart: &Apart) -> bool {
+        let start: Vec<f64> = self.parameters.iter().map(|p| p.start).collect();
+        let is_bounded = |term: &PeriodicTerm| {
+            let own = &self.parameters[term.lengthscale()];
+            own.fixed || own.start.min(own.upper) > LEAST_PERIODIC
+        };
+        let mut all = apart.periodic.iter();
+        all.all(|term| term.shares(&start).is_some() && is_bounded(term))
+    }
+
+    /// Takes periodic leaves apart wherever harmonics are few enough, and keeps lengthscales that
+    /// are learned there.
+    pub fn take_apart(&mut self, apart: Apart) {
+        for term in &apart.periodic {
+            let own = &mut self.parameters[term.lengthscale()];
+            if !own.fixed {
+                own.lower = own.lower.max(LEAST_PERIODIC);
+            }
+        }
+        self.with_periodic = Some(apart);
+    }
+
+    /// What is apart wherever harmonics are few enough.
+    pub fn most_apart(&self) -> &Apart {
+        self.with_periodic.as_ref().unwrap_or(&self.apart)
+    }
+
+    /// Whether that is apart at these hyperparameters.
+    pub fn is_most_apart(&self, theta: &[f64]) -> bool {
+        let mut periodic = self.most_apart().periodic.iter();
+        periodic.all(|term| term.shares(theta).is_some())
+    }
+
+    /// What exact inference has apart.
+    fn apart(&self, theta: &[f64]) -> &Apart {
+        match self.is_most_apart(theta) {
+            true => self.most_apart(),
+            false => &self.apart,
+        }
+    }
+
     /// Whether exact inference has functions with coefficients beside the covariance.
-    pub fn has_functions(&self) -> bool {
-        self.mean.is_unknown() || !self.apart.1.is_empty()
+    pub fn has_functions(&self, theta: &[f64]) -> bool {
+        let apart = self.apart(theta);
+        self.mean.is_unknown() || !(apart.lines.is_empty() && apart.periodic.is_empty())
     }
 
-    /// The covariance without the lines of the kernel, and these.
-    pub fn apart(&self) -> (&Covariance, &[LineTerm]) {
-        (&self.apart.0, &self.apart.1)
-    }
-
-    /// What functionals see of the unknown constants and of lines, in prior sds of their
-    /// coefficients, shape `[at.len(), functions]`; the constants come first.
+    /// What functionals see of the unknown constants, of lines and of harmonics, in prior sds of
+    /// their coefficients, shape `[at.len(), functions]`; the constants come first.
     pub fn functions(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         let constants = self.mean.columns(at);
-        let lines = self.apart.1.iter().map(|line| line.values(theta, at));
-        let lines: Vec<Vec<f64>> = lines.collect();
+        let apart = self.apart(theta);
+        let lines = apart.lines.iter().map(|line| line.values(theta, at));
+        let periodic = apart
+            .periodic
+            .iter()
+            .filter_map(|term| term.values(theta, at));
+        let others: Vec<Vec<f64>> = lines.chain(periodic.flatten()).collect();
         let first = constants.ncols();
-        Mat::from_fn(at.len(), first + lines.len(), |i, j| match j < first {
+        Mat::from_fn(at.len(), first + others.len(), |i, j| match j < first {
             true => constants[(i, j)],
-            false => lines[j - first][i],
+            false => others[j - first][i],
         })
     }
 
     /// `K_(rows, at)` without the functions of [`Self::functions`], and these beside it.
     pub fn cross_apart(&self, theta: &[f64], rows: &Functionals, at: &Functionals) -> Parted {
         Parted {
-            kernel: self.apart.0.cross(theta, rows, at),
+            kernel: self.apart(theta).covariance.cross(theta, rows, at),
             constants: self.functions(theta, at),
         }
     }
 
     /// Prior variance of every functional without those functions.
     pub fn variance_apart(&self, theta: &[f64], at: &Functionals) -> Vec<f64> {
-        self.apart.0.diagonal(theta, at)
+        self.apart(theta).covariance.diagonal(theta, at)
     }
 
     /// Prior covariance of the functionals without those functions.
     pub fn covariance_apart(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
-        self.apart.0.matrix(theta, at)
+        self.apart(theta).covariance.matrix(theta, at)
     }
 
     /// Prior covariance between functionals without those functions, shape `[a.len(), b.len()]`.
     pub fn between_apart(&self, theta: &[f64], a: &Functionals, b: &Functionals) -> Mat<f64> {
-        self.apart.0.cross(theta, a, b)
+        self.apart(theta).covariance.cross(theta, a, b)
     }
 
     /// Prior covariance of the functionals under the kernel, with the unknown means beside it.

@@ -25,6 +25,8 @@ pub(crate) struct Specified {
     pub besides: Vec<Vec<f64>>,
     /// Further starts, with learned periods at peaks of the rows' periodogram, the highest first.
     pub cycles: Vec<Vec<f64>>,
+    /// Whether periodic leaves may have more harmonics than are kept apart along a line.
+    pub may_be_sharp: bool,
     /// Whether sites are sought for rows less the level of their values, where that is large.
     pub is_centred: bool,
     /// What rows behind a link are taken for.

@@ -11,6 +11,7 @@ mod behind_together;
 mod both_varying;
 mod common;
 mod crossvalidation;
+mod cycles_along_a_line;
 mod digits;
 mod ends;
 mod far_rows;

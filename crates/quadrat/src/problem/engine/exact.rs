@@ -6,7 +6,7 @@ use super::super::tables::Tables;
 use super::interface::Engine;
 use super::limits::{check_atoms, check_dense, check_line};
 use super::line::Line;
-use crate::covariance::{Chain, Covariance, Grid};
+use crate::covariance::{Chain, Covariance, Grid, LEAST_PERIODIC};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
@@ -39,15 +39,19 @@ pub(crate) struct ExactEngine {
 
 impl ExactEngine {
     /// Returns also the working order: the user's row at each of its places.
+    ///
+    /// # Arguments
+    /// * `may_be_sharp` - whether periodic leaves may have more harmonics than are kept apart
     pub fn new(
-        prior: Prior,
+        mut prior: Prior,
         tables: Tables,
         mut supports: Functionals,
         mut rows: NormalRows,
+        may_be_sharp: bool,
     ) -> (Self, Vec<usize>) {
         let n = rows.values.len();
         let dims = prior.kernel.columns().len();
-        let line = Line::new(&prior, &supports, &rows);
+        let line = Line::new(&mut prior, &supports, &rows, may_be_sharp);
         let is_grid = dims > 1 || n < AXIS_ROWS || rows.has_exact();
         let is_separable = is_grid
             && line.is_none()
@@ -158,6 +162,11 @@ impl Engine for ExactEngine {
         (self.axes.is_none() && self.line.is_none()).then_some(THINNED)
     }
 
+    fn least_periodic(&self) -> Option<f64> {
+        let is_apart = !self.prior.most_apart().periodic.is_empty();
+        is_apart.then_some(LEAST_PERIODIC)
+    }
+
     fn chain_beside(&self, asked: &Functionals) -> Option<Chain> {
         self.line.as_ref()?.chain_beside(&self.supports, asked)
     }
@@ -192,7 +201,7 @@ impl LinearGaussian for ExactEngine {
     }
 
     fn basis(&self, theta: &[f64]) -> Option<Mat<f64>> {
-        (self.axes.is_none() && self.prior.has_functions())
+        (self.axes.is_none() && self.prior.has_functions(theta))
             .then(|| self.prior.functions(theta, &self.supports))
     }
 
@@ -211,7 +220,8 @@ impl LinearGaussian for ExactEngine {
     }
 
     fn factor(&self, theta: &[f64], noise: &[f64]) -> Option<RowFactor> {
-        Some(RowFactor::Line(self.line.as_ref()?.factor(theta, noise)?))
+        let line = self.line.as_ref()?;
+        Some(RowFactor::Line(line.factor(&self.prior, theta, noise)?))
     }
 
     fn noise(&self, theta: &[f64], variances: &mut [f64]) {

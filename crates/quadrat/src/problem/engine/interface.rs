@@ -123,6 +123,12 @@ pub(crate) trait Engine: Send + Sync {
         None
     }
 
+    /// The lengthscale of periodic leaves that are kept apart from the covariance at which their
+    /// search ends; none where they are part of it.
+    fn least_periodic(&self) -> Option<f64> {
+        None
+    }
+
     /// The share of the hyperparameters' posterior that may be left out where the approximation
     /// does not converge.
     fn most_lost(&self) -> f64 {

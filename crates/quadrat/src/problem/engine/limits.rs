@@ -7,7 +7,8 @@ use crate::support::Functionals;
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten
 /// times.
 const MAX_SITE_ROWS: usize = 5000;
-/// Most rows along a line, which keeps about a kilobyte of each where no two steps are alike.
+/// Most rows along a line, which keeps about a kilobyte of each where no two steps are alike, and
+/// as much for a cycle with all its harmonics.
 const MAX_LINE_ROWS: usize = 200_000;
 /// Most rows for which the hyperparameters are integrated over a lattice of hundreds of nodes;
 /// above, their posterior is close to normal and a design of tens does.
