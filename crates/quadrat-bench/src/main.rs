@@ -14,6 +14,7 @@ mod kinds;
 mod line;
 mod peer;
 mod points;
+mod readings;
 mod refusals;
 mod regions;
 mod sites;
@@ -88,6 +89,8 @@ enum Subject {
         #[arg(long, default_value = "Rscript")]
         peer: PathBuf,
     },
+    /// Readings hour after hour, with a cycle of a day.
+    Readings,
     /// Refusals of files that are broken all over, against the time to read them.
     Refusals,
     /// Our half of a comparison with another library; `peers/run.py` runs both.
@@ -108,6 +111,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Answers => answers::run()?,
         Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
+        Subject::Readings => readings::run()?,
         Subject::Kinds => kinds::run()?,
         Subject::Line { peer } => line::run(&peer)?,
         Subject::Refusals => refusals::run()?,
