@@ -46,6 +46,10 @@ const SPARSE_VAGUE: &str = "a vague prior of the mean is in the covariance of in
 pub const KNOWN: &[(&str, &str)] = &[
     ("exact/sparse/integrate/sum/far_learned/0", SPARSE_EXACT),
     ("bernoulli/auto/integrate/mean/permuted/0", FEW_ANSWERS),
+    (
+        "bernoulli/auto/integrate/mean/inputs_mirrored/0",
+        FEW_ANSWERS,
+    ),
     ("binomial/sparse/map/mean/vaguer_mean/0", SPARSE_SHARES),
     ("exact/sparse/map/mean/far_learned/0", SPARSE_EXACT),
     ("exact/sparse/map/mean/vaguer_mean/0", SPARSE_VAGUE),
