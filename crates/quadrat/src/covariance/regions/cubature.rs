@@ -1,5 +1,7 @@
 //! Regions as cubature nodes, for every kernel.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::outline::area_error;
@@ -74,13 +76,13 @@ pub(super) fn spread(
 /// # Arguments
 /// * `inverse` - inverse lengthscales of the two columns of the regions
 /// * `is_product` - whether the term is a product of a kernel of either column
-pub(super) fn spread_lost(
+pub(super) fn spread_lost<'a>(
     term: &Term,
     theta: &[f64],
-    set: &Functionals,
+    set: &'a Functionals,
     inverse: [f64; 2],
     is_product: bool,
-) -> Functionals {
+) -> Cow<'a, Functionals> {
     let level = |placed: &Placed| {
         let area = placed.region.volume() * inverse[0] * inverse[1];
         let perimeter = perimeter(placed, inverse);
@@ -93,17 +95,19 @@ pub(super) fn spread_lost(
     let levels: Vec<Option<Level>> = set.regions().par_iter().map(level).collect();
     let count = levels.iter().flatten().count();
     if count == 0 {
-        return set.clone();
+        return Cow::Borrowed(set);
     }
     let most = most_of(count);
     let place = |(placed, level): (&Placed, Option<Level>)| {
         level.map(|level| Placement::new(term, theta, placed, level, most))
     };
     let nodes: Vec<Option<Placement>> = set.regions().par_iter().zip(levels).map(place).collect();
-    set.spread(|atom| match set.region(atom).map(|r| &nodes[r]) {
-        Some(Some(placement)) => placement.spread(),
-        _ => Spread::Keep,
-    })
+    Cow::Owned(
+        set.spread(|atom| match set.region(atom).map(|r| &nodes[r]) {
+            Some(Some(placement)) => placement.spread(),
+            _ => Spread::Keep,
+        }),
+    )
 }
 
 /// The length of the edges of a polygon in lengthscales; 0 of other regions.
