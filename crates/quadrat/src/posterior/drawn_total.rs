@@ -212,6 +212,15 @@ impl Drawn {
         }
     }
 
+    /// A value of every draw, which leaves the same variance open.
+    pub fn values(values: Vec<f64>, open: f64) -> Self {
+        Self {
+            open: vec![open; values.len()],
+            sums: values,
+            log_unit: 0.0,
+        }
+    }
+
     /// The latent values with the mean and variance of the total, in strata of these shares of
     /// the weight: of the smallest draws, and so on. None where one is no number.
     pub fn beliefs(&self, weights: &[f64], link: Link, strata: &[f64]) -> Option<Vec<Belief>> {
@@ -230,7 +239,7 @@ impl Drawn {
     }
 
     /// Mean and variance of each stratum. Together they are those of all draws.
-    fn moments(&self, weights: &[f64], strata: &[f64]) -> Vec<(f64, f64)> {
+    pub fn moments(&self, weights: &[f64], strata: &[f64]) -> Vec<(f64, f64)> {
         let mut order: Vec<usize> = (0..weights.len()).filter(|&d| weights[d] > 0.0).collect();
         if strata.len() > 1 {
             order.sort_by(|a, b| self.sums[*a].total_cmp(&self.sums[*b]));

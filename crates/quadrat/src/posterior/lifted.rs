@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use rayon::prelude::*;
 
 use super::component::Component;
-use super::drawn_total::{Factors, Seen, weighted};
+use super::drawn_total::{Drawn, Factors, Seen, weighted};
 use super::draws::factor_with_jitter;
 use super::mixture::Posterior;
 use super::shared_out::{SharedOut, place};
@@ -24,6 +24,9 @@ use crate::support::Functionals;
 /// is factorised no more accurately.
 const NOTHING: f64 = 1e-6;
 
+/// Means and variances of rows.
+pub(super) type Moments = (Vec<f64>, Vec<f64>);
+
 impl Posterior {
     /// The draws that meet the rows, at one node, where there are any.
     pub(crate) fn lift_of<'a>(
@@ -37,15 +40,17 @@ impl Posterior {
         Ok(lift.map(ready).transpose()?)
     }
 
-    /// Means and variances of linear functionals of the function, from the draws.
-    pub(crate) fn lifted_moments(
+    /// Means and variances of linear functionals of the function, from the draws, in strata of
+    /// these shares of their weight: of the draws in which a functional is smallest, and so on.
+    pub(super) fn lifted_moments(
         &self,
         component: &Component,
         lift: &Ready<'_>,
         parts: &[Functionals],
-    ) -> (Vec<f64>, Vec<f64>) {
+        strata: &[f64],
+    ) -> Vec<Moments> {
         let theta = &component.theta;
-        let (mut means, mut variances) = (Vec::new(), Vec::new());
+        let mut out = vec![Moments::default(); strata.len()];
         for part in parts {
             let prior = self.problem.mean().means(part);
             let (values, whitened) =
@@ -53,15 +58,16 @@ impl Posterior {
             let open = self.problem.prior().kernel_variance(theta, part);
             for (row, open) in open.iter().enumerate() {
                 let w = whitened.col_as_slice(row);
-                let each: Vec<f64> = (0..values.ncols())
-                    .map(|draw| values[(row, draw)])
-                    .collect();
-                let (mean, variance) = weighted(lift.weights(), &each);
-                means.push(mean);
-                variances.push(variance + (open - dot(w, w)).max(0.0));
+                let each = (0..values.ncols()).map(|draw| values[(row, draw)]);
+                let drawn = Drawn::values(each.collect(), (open - dot(w, w)).max(0.0));
+                let own = drawn.moments(lift.weights(), strata);
+                for ((means, variances), (mean, variance)) in out.iter_mut().zip(own) {
+                    means.push(mean);
+                    variances.push(variance);
+                }
             }
         }
-        (means, variances)
+        out
     }
 
     /// Mean and covariance of linear functionals of the function, from the draws.

@@ -237,6 +237,9 @@ impl Posterior {
             };
             return self.predict_totals(&at, (table, link), (what, amounts));
         }
+        if let (Scale::Latent, Some(told)) = (scale, self.predict_drawn(&at)?) {
+            return Ok(told);
+        }
         let sites = self.problem.method().is_some();
         let noise: Vec<f64> = match scale {
             Scale::Observation if sites => vec![0.0; self.components.len()],
@@ -350,7 +353,7 @@ impl Posterior {
     }
 
     /// The number of what was conditioned on.
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         let sizes = self.components.iter().map(|c| c.conditioned.factor.size());
         sizes.max().unwrap_or(0)
     }
@@ -406,8 +409,9 @@ impl Posterior {
     /// Mean and variance of every functional of every part at one node.
     fn moments(&self, component: &Component, parts: &[Functionals]) -> Result<Marginals, FitError> {
         if let Some(lift) = self.lift_of(component)? {
-            let (mean, variance) = self.lifted_moments(component, &lift, parts);
-            return Ok(Marginals::known(mean, variance));
+            let all = self.lifted_moments(component, &lift, parts, &[1.0]);
+            let known = |(mean, variance)| Marginals::known(mean, variance);
+            return Ok(all.into_iter().next().map(known).unwrap_or_default());
         }
         Ok(self.normal_moments(component, parts))
     }
@@ -484,7 +488,7 @@ fn no_function(varying: Varying) -> InputError {
 
 /// The rows a few at a time, beside so many that were conditioned on; nodes share the tables of
 /// repeated intervals that each part keeps.
-fn in_parts(at: &Functionals, size: usize) -> Vec<Functionals> {
+pub(super) fn in_parts(at: &Functionals, size: usize) -> Vec<Functionals> {
     let rows: Vec<usize> = (0..at.len()).collect();
     let few = (MOST_KEPT / size.max(1)).clamp(1, CHUNK);
     rows.chunks(few).map(|chunk| at.rows(chunk)).collect()

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::amounts::Amounts;
 use super::component::Component;
-use super::mixture::Posterior;
+use super::lifted::Moments;
+use super::mixture::{Posterior, in_parts};
 use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
 use super::row_sums::Nodes;
@@ -41,9 +42,6 @@ const MOST_NUMBERS: usize = 10_000_000;
 const SAMPLED_NODES: usize = 1_000_000;
 /// Steps that make the nodes of one row fewer, when they would be too many.
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
-
-/// Means and variances of rows.
-type Moments = (Vec<f64>, Vec<f64>);
 
 impl Posterior {
     /// Predictions of `sum_i w_i link(f(x_i))` over the nodes of every row, or of observations
@@ -97,7 +95,34 @@ impl Posterior {
         Ok(self.latent_strata(at, link, strata)?.through(predictive))
     }
 
-    /// In how many beliefs the draws of a total are told. Beside rows that are known exactly its
+    /// Functionals of the function itself where draws answer and its distribution is no normal one,
+    /// in the strata of totals, so that ends of intervals are those after the link; none elsewhere.
+    pub(super) fn predict_drawn(&self, at: &Functionals) -> Result<Option<Prediction>, FitError> {
+        let strata = self.strata(at.len());
+        if strata.len() == 1 || !self.components.iter().all(Component::has_draws) {
+            return Ok(None);
+        }
+        let parts = in_parts(at, self.size());
+        let one = |component: &Component| -> Result<Vec<Moments>, FitError> {
+            let lift = self.lift_of(component)?;
+            let told = lift.map(|lift| self.lifted_moments(component, &lift, &parts, strata));
+            Ok(told.unwrap_or_default())
+        };
+        let nodes = self.components.par_iter().map(one);
+        let moments = nodes.collect::<Result<Vec<_>, FitError>>()?.concat();
+        Ok(Some(Prediction::from_moments(
+            self.shares(strata),
+            &moments,
+        )))
+    }
+
+    /// Shares of all strata at all nodes of the hyperparameters.
+    fn shares(&self, strata: &[f64]) -> Vec<f64> {
+        let each = |weight: f64| strata.iter().map(move |share| share * weight);
+        self.weights().into_iter().flat_map(each).collect()
+    }
+
+    /// In how many beliefs the draws of a functional are told. Beside rows that are known exactly its
     /// distribution ends where these do, which that of one belief does not; beside rows that leave
     /// the function open to one side it is no normal one before the link.
     fn strata(&self, rows: usize) -> &'static [f64] {
@@ -195,9 +220,10 @@ impl Posterior {
             .par_iter()
             .map(|component| self.totals(component, (&parts, shared.as_ref()), (link, strata)))
             .collect::<Result<_, FitError>>()?;
-        let each = |weight: f64| strata.iter().map(move |share| share * weight);
-        let weights = self.weights().into_iter().flat_map(each).collect();
-        Ok(Prediction::from_moments(weights, &moments.concat()))
+        Ok(Prediction::from_moments(
+            self.shares(strata),
+            &moments.concat(),
+        ))
     }
 
     /// Nodes of one row at most: with a sample of the pairs there may be many.
