@@ -1,11 +1,12 @@
-//! Answers of integrated posteriors: scores of rows, many places, saved models.
+//! Answers of posteriors: scores of rows, many places, saved models, rows that are told later.
 
 use anyhow::Result;
 use quadrat::kernel::Kernel;
 use quadrat::likelihood::{Dispersion, Gamma, NegativeBinomial, Poisson, Shape};
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Model, Noise, Observations, Posterior, Prediction, Scale,
+    FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior, Prediction, Scale,
+    Setting,
 };
 use quadrat::support::{Aggregate, Functionals};
 use quadrat::validation::{HeldOut, row_scores};
@@ -24,7 +25,8 @@ pub fn run() -> Result<()> {
     pool.install(|| {
         scores()?;
         places()?;
-        saved()
+        saved()?;
+        told()
     })
 }
 
@@ -140,5 +142,38 @@ fn saved() -> Result<()> {
         bytes.len() / 1000
     );
     print(&what, load, ("its fit", fit));
+    Ok(())
+}
+
+/// One row more than two thousand in the plane, told without a fit, against all rows conditioned.
+fn told() -> Result<()> {
+    let rows = 2_000;
+    let mut places = Functionals::new(vec!["x".to_owned(), "y".to_owned()]);
+    for i in 0..=rows {
+        let at = |step: f64| (step * i as f64).fract() * 20.0;
+        places.push_point(&[at(0.618_034), at(0.754_878)])?;
+    }
+    let values = rise(rows + 1);
+    let table = |range: std::ops::Range<usize>| {
+        let own: Vec<usize> = range.clone().collect();
+        let (values, noise) = (values[range].to_vec(), Noise::Known(vec![0.1; own.len()]));
+        Observations::gaussian(places.rows(&own), values, noise)
+    };
+    // What is not learned does not change with the rows.
+    let known = ["variance", "lengthscale.x", "lengthscale.y"];
+    let model = Model::new(Kernel::parse("matern32(x, y)")?).mean(Mean::Zero);
+    let model = known.iter().fold(model, |model, name| {
+        model.set(&format!("matern32.{name}"), Setting::fixed(2.0))
+    });
+    let fit = |range| -> Result<Posterior> {
+        let model = model.clone().observe(table(range)?);
+        Ok(model.fit(&FitOptions::default())?)
+    };
+    let (first, more) = (fit(0..rows)?, table(rows..rows + 1)?);
+    let (told, ours) = once(|| first.condition(more));
+    let (all, anew) = once(|| fit(0..rows + 1));
+    let evidence = |posterior: Posterior| posterior.summary().log_evidence;
+    println!("evidence {:.1e} apart", evidence(told?) - evidence(all?));
+    print("one row told to 2,000", ours, ("all anew", anew));
     Ok(())
 }

@@ -76,7 +76,7 @@ pub fn condition(problem: &dyn LinearGaussian, theta: &[f64]) -> Result<Conditio
 }
 
 /// The variances of the rows' noise.
-fn noise(problem: &dyn LinearGaussian, theta: &[f64]) -> Vec<f64> {
+pub(super) fn noise(problem: &dyn LinearGaussian, theta: &[f64]) -> Vec<f64> {
     let mut noise = vec![0.0; problem.rows()];
     problem.noise(theta, &mut noise);
     noise
@@ -119,7 +119,7 @@ fn condition_under(
 }
 
 /// A system that is solved, with its log evidence.
-fn conditioned(
+pub(super) fn conditioned(
     problem: &dyn LinearGaussian,
     theta: &[f64],
     noise: Vec<f64>,
@@ -148,24 +148,34 @@ fn conditioned(
     }
 }
 
+/// What a factor of kernel and noise says of the residual: the factor with the functions of the
+/// mean, the means of their coefficients, and `alpha`.
+pub(super) fn explained(
+    factor: RowFactor,
+    columns: Option<Mat<f64>>,
+    residual: &[f64],
+) -> Result<(Factor, Vec<f64>, Vec<f64>), LinalgError> {
+    Ok(match columns {
+        None => {
+            let alpha = factor.solve(residual);
+            (Factor::Rows(factor), Vec::new(), alpha)
+        }
+        Some(columns) => {
+            let basis = Basis::new(factor, columns)?;
+            let (levels, alpha) = basis.explain(residual);
+            (Factor::Basis(basis), levels, alpha)
+        }
+    })
+}
+
 /// By a factor of what the kernel and the noise say.
 fn solve_by(
     problem: &dyn LinearGaussian,
     theta: &[f64],
     factor: RowFactor,
 ) -> Result<Solved, FitError> {
-    let residual = problem.residual();
-    let (factor, (levels, alpha)) = match problem.basis(theta) {
-        None => {
-            let alpha = factor.solve(residual);
-            (Factor::Rows(factor), (Vec::new(), alpha))
-        }
-        Some(columns) => {
-            let basis = Basis::new(factor, columns)?;
-            let explained = basis.explain(residual);
-            (Factor::Basis(basis), explained)
-        }
-    };
+    let columns = problem.basis(theta);
+    let (factor, levels, alpha) = explained(factor, columns, problem.residual())?;
     Ok(Solved {
         factor,
         alpha,
@@ -271,11 +281,11 @@ fn with_jitter<T>(
 }
 
 /// A system that is solved: `alpha = Ky^-1 r`.
-struct Solved {
-    factor: Factor,
-    alpha: Vec<f64>,
-    levels: Vec<f64>,
-    jitter: f64,
+pub(super) struct Solved {
+    pub factor: Factor,
+    pub alpha: Vec<f64>,
+    pub levels: Vec<f64>,
+    pub jitter: f64,
 }
 
 /// With the coefficients of the mean apart; nothing where the rest alone has no factor, as of rows
@@ -295,13 +305,13 @@ fn solve_apart(
         Err(LinalgError::NotPositiveDefinite { .. }) => return Ok(None),
         Err(other) => return Err(other.into()),
     };
-    let factor = Basis::new(RowFactor::Dense(factor), columns)?;
-    let (levels, alpha) = factor.explain(problem.residual());
+    let factor = RowFactor::Dense(factor);
+    let (factor, levels, alpha) = explained(factor, Some(columns), problem.residual())?;
     if !is_solved(diagonal.into_iter(), &alpha) {
         return Ok(None);
     }
     Ok(Some(Solved {
-        factor: Factor::Basis(factor),
+        factor,
         alpha,
         levels,
         jitter: 0.0,

@@ -19,6 +19,7 @@
 //! | `alpha` | `Ky^-1 r` |
 //! | `G` | `d log evidence / d K` |
 
+mod append;
 mod basis;
 mod ccd;
 pub(crate) mod converged;
@@ -49,6 +50,7 @@ pub(crate) mod testing;
 pub(crate) mod tilted_grid;
 mod warm_start;
 
+pub use append::{Further, append};
 pub use basis::{Basis, Given};
 pub use converged::{Converged, ConvergedMode, ConvergedSites};
 pub use crossvalidate::{LeftOut, leave_one_out, leave_out};

@@ -151,6 +151,57 @@ impl Cholesky {
         }
     }
 
+    /// The factor of `A` with further rows and columns behind it, `O(n^2 m)`.
+    ///
+    /// $$ \begin{pmatrix} A & B \\ B' & C \end{pmatrix} = \begin{pmatrix} L & 0 \\ W' & M
+    /// \end{pmatrix} \begin{pmatrix} L' & W \\ 0 & M' \end{pmatrix}, \qquad W = L^{-1} B, \quad
+    /// M M' = C - W'W $$
+    ///
+    /// # Arguments
+    /// * `across` - `B`, shape `[n, m]`
+    /// * `corner` - `C`, shape `[m, m]`, of which only the lower triangle is read
+    ///
+    /// # Errors
+    /// As [`Cholesky::factor`], where what is left of `C` has no factor.
+    ///
+    /// # Source
+    /// Golub and Van Loan 2013, section 4.2.9 (the last step of the block algorithm).
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::linalg::{Cholesky, Mat};
+    /// let one = |x: f64| Mat::from_fn(1, 1, |_, _| x);
+    /// let factor = Cholesky::factor(one(2.0).as_ref())?.append(one(1.0), one(2.0))?;
+    /// assert!((factor.log_det() - 3f64.ln()).abs() < 1e-15);
+    /// # Ok::<(), quadrat::error::LinalgError>(())
+    /// ```
+    pub fn append(&self, mut across: Mat<f64>, mut corner: Mat<f64>) -> Result<Self, LinalgError> {
+        let (n, m) = (self.size(), corner.nrows());
+        self.half_solve_in_place(across.as_mut());
+        for j in 0..m {
+            for i in j..m {
+                corner[(i, j)] -= super::dot(across.col_as_slice(i), across.col_as_slice(j));
+            }
+        }
+        let corner = Self::factor_owned(corner).map_err(|error| match error {
+            LinalgError::NotPositiveDefinite { pivot, .. } => LinalgError::NotPositiveDefinite {
+                size: n + m,
+                pivot: n + pivot,
+            },
+            other => other,
+        })?;
+        let mut lower = Mat::zeros(n + m, n + m);
+        lower
+            .as_mut()
+            .submatrix_mut(0, 0, n, n)
+            .copy_from(self.lower());
+        let mut below = lower.as_mut().submatrix_mut(n, 0, m, n);
+        below.copy_from(across.transpose());
+        let mut last = lower.as_mut().submatrix_mut(n, n, m, m);
+        last.copy_from(corner.lower());
+        Ok(Self { lower })
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -303,6 +354,24 @@ mod tests {
 
     /// Condition number times size times eps, with a margin of ten.
     const TOLERANCE: f64 = 1e-11;
+
+    #[test]
+    fn rows_are_added_to_a_factor() {
+        let a = matrix(60);
+        for (n, m) in [(0, 3), (57, 0), (57, 3), (20, 40)] {
+            let part = |i, j, rows, columns| a.as_ref().submatrix(i, j, rows, columns);
+            let first = Cholesky::factor(part(0, 0, n, n)).unwrap();
+            let across = part(0, n, n, m).to_owned();
+            let all = first.append(across, part(n, n, m, m).to_owned()).unwrap();
+            let want = Cholesky::factor(part(0, 0, n + m, n + m)).unwrap();
+            assert!(distance(all.lower(), want.lower()) < TOLERANCE);
+        }
+        let one = |x: f64| Mat::from_fn(1, 1, |_, _| x);
+        let first = Cholesky::factor(one(1.0).as_ref()).unwrap();
+        let error = first.append(one(2.0), one(1.0)).unwrap_err();
+        let place = LinalgError::NotPositiveDefinite { size: 2, pivot: 1 };
+        assert_eq!(error, place);
+    }
 
     #[test]
     fn factor_solves_and_inverts() {

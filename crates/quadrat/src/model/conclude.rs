@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use crate::error::FitError;
-use crate::inference::{Evidence, IntegrateOptions, Interval, Optimum, integrate};
+use crate::inference::{Conditioned, Evidence, IntegrateOptions, Interval, Optimum, integrate};
 use crate::parameter::Parameter;
 use crate::posterior::component::{
     Component, Node, leave_out_without_draws, poor_share, share_out,
@@ -150,7 +150,7 @@ pub(super) fn conclude(
         (alone(&optimum), intervals)
     };
     drop(evidence);
-    let (components, lost) = condition_covering(&problem, &nodes)?;
+    let (components, lost) = condition_covering(&problem, &nodes, Vec::new())?;
     warnings.extend(left_out_hyperparameters(&problem, lost));
     warnings.extend(poor_draws(&components));
     let summary = summarised(&problem, &optimum, &intervals, &components)?;
@@ -242,22 +242,28 @@ fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
 /// Conditions at the heaviest nodes, which together hold [`COVERED`] of the weight; also the weight
 /// of those at which an approximation did not converge or no draws were found, which are left out
 /// up to the share that the engine allows.
+///
+/// # Arguments
+/// * `known` - of the first nodes, what is conditioned already, which is taken
 pub(super) fn condition_covering(
     problem: &Problem,
     nodes: &[Node],
+    mut known: Vec<Option<Conditioned>>,
 ) -> Result<(Vec<Component>, f64), FitError> {
     let (kept, held) = covering(nodes);
     let count = kept.len();
-    let one = |node: &Node| {
+    known.resize_with(count, || None);
+    let one = |(node, known): (&Node, &mut Option<Conditioned>)| {
         let share = node.weight / held.min(1.0);
-        problem.condition_with(&node.theta, problem.draws(share, count))
+        let anew = || problem.condition_with(&node.theta, problem.draws(share, count));
+        known.take().map_or_else(anew, Ok)
     };
     let most = problem.engine().most_lost();
     let mut lost = 0.0;
     let mut components = Vec::with_capacity(count);
     // The heaviest first: what is lost with them ends the work early.
-    for some in kept.chunks(AT_ONCE) {
-        let conditioned: Vec<_> = some.par_iter().map(one).collect();
+    for (some, known) in kept.chunks(AT_ONCE).zip(known.chunks_mut(AT_ONCE)) {
+        let conditioned: Vec<_> = some.par_iter().zip(known).map(one).collect();
         for (node, conditioned) in some.iter().zip(conditioned) {
             match conditioned {
                 Ok(conditioned) => components.push(Component {

@@ -25,7 +25,7 @@ pub(super) fn condition_drawn(
     nodes: &[Node],
 ) -> Result<(Vec<Component>, f64), FitError> {
     drawing(problem, tables, nodes, |problem| {
-        condition_covering(problem, nodes)
+        condition_covering(problem, nodes, Vec::new())
     })
 }
 

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::conclude::{condition_covering, left_out_hyperparameters, poor_draws};
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
+use crate::inference::Conditioned;
 use crate::posterior::component::{Component, Node};
 use crate::posterior::levels::mean_hypers;
 use crate::posterior::mixture::Posterior;
@@ -20,6 +21,9 @@ impl Posterior {
     /// of the nodes are updated by how well each predicted the new rows. The summary's
     /// `log_evidence` grows by the log predictive density of the new rows at the heaviest node;
     /// intervals of the hyperparameters other than the mean stay those of the fit.
+    ///
+    /// Where inference is exact and its covariance a matrix, `m` rows more cost `O(n^2 m)` at every
+    /// node that answers predictions: they are added to its factor.
     ///
     /// Exact rows that follow from other exact rows are left out with a warning. Counts are taken
     /// as they are: see [`counted_once`](super::counted_once) for rows that count events again.
@@ -46,10 +50,20 @@ impl Posterior {
         tables = without(&tables, &redundant)?;
         let problem = self.problem.with_tables(&tables)?;
         problem.engine().check_size()?;
+        let after = |node: &Node| {
+            let mut components = self.components.iter();
+            let before = components.find(|component| component.theta == node.theta)?;
+            problem.condition_after(&node.theta, &self.problem, &before.conditioned)
+        };
+        let appended: Vec<Option<Conditioned>> = self.nodes.par_iter().map(after).collect();
         let evidences = self
             .nodes
             .par_iter()
-            .map(|node| Ok(problem.condition(&node.theta)?.log_evidence))
+            .zip(&appended)
+            .map(|(node, appended)| match appended {
+                Some(conditioned) => Ok(conditioned.log_evidence),
+                None => Ok(problem.condition(&node.theta)?.log_evidence),
+            })
             .collect::<Result<Vec<f64>, FitError>>()?;
         let logs: Vec<f64> = self
             .nodes
@@ -60,18 +74,16 @@ impl Posterior {
         let total = log_sum_exp(&logs);
         // At the heaviest node of the old weights: the MAP is not searched again.
         let gain = evidences[0] - self.nodes[0].log_evidence;
-        let mut nodes: Vec<Node> = self
-            .nodes
-            .iter()
-            .zip(logs.iter().zip(&evidences))
-            .map(|(node, (log, &log_evidence))| Node {
-                weight: (log - total).exp(),
-                theta: node.theta.clone(),
-                log_evidence,
-            })
-            .collect();
-        nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let (components, lost) = condition_covering(&problem, &nodes)?;
+        let weighed = |(node, (log, &log_evidence)): (&Node, (&f64, &f64))| Node {
+            weight: (log - total).exp(),
+            theta: node.theta.clone(),
+            log_evidence,
+        };
+        let nodes = self.nodes.iter().zip(logs.iter().zip(&evidences));
+        let mut nodes: Vec<_> = nodes.map(weighed).zip(appended).collect();
+        nodes.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
+        let (nodes, known): (Vec<Node>, Vec<_>) = nodes.into_iter().unzip();
+        let (components, lost) = condition_covering(&problem, &nodes, known)?;
         let mut summary = self.summary.clone();
         summary.rows = problem.rows();
         summary.log_evidence += gain;

@@ -335,6 +335,18 @@ impl Problem {
         self.with_draws(conditioned, theta, draws)
     }
 
+    /// As [`Self::condition`], where the first rows are those of another problem, conditioned at
+    /// the same hyperparameters; none where there is no way of less cost.
+    pub fn condition_after(
+        &self,
+        theta: &[f64],
+        first: &Self,
+        conditioned: &Conditioned,
+    ) -> Option<Conditioned> {
+        let engine = first.engine.as_ref();
+        self.engine.condition_after(theta, engine, conditioned)
+    }
+
     fn with_draws(
         &self,
         conditioned: Result<Conditioned, FitError>,

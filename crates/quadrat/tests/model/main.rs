@@ -17,6 +17,7 @@ mod ends;
 mod far_rows;
 mod invariance;
 mod labels;
+mod latent_of_draws;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod mean;
@@ -44,5 +45,6 @@ mod sparse_search;
 mod sparse_sums;
 mod suppressed_sums;
 mod times;
+mod told_rows;
 mod truncated;
 mod varying;

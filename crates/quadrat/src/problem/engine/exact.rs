@@ -11,7 +11,9 @@ use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
 use crate::inference::sites::Method;
-use crate::inference::{self, Conditioned, Converged, Evidence, Gram, LinearGaussian, RowFactor};
+use crate::inference::{
+    self, Conditioned, Converged, Evidence, Further, Gram, LinearGaussian, RowFactor,
+};
 use crate::likelihood::repeated::{rest_of_values, rest_of_values_slope};
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -152,6 +154,27 @@ impl Engine for ExactEngine {
             Converged::Closed => self.condition(theta, draws),
             _ => Err(of_another()),
         }
+    }
+
+    fn condition_after(
+        &self,
+        theta: &[f64],
+        first: &dyn Engine,
+        conditioned: &Conditioned,
+    ) -> Option<Conditioned> {
+        let (all, n) = (&self.supports, first.supports().len());
+        let is_matrix = self.axes.is_none() && self.line.is_none();
+        let before = all.rows(&(0..n.min(all.len())).collect::<Vec<_>>());
+        if !is_matrix || before != *first.supports() {
+            return None;
+        }
+        let added = all.rows(&(n..all.len()).collect::<Vec<_>>());
+        let further = Further {
+            across: self.prior.between_apart(theta, &before, &added),
+            corner: self.prior.covariance_apart(theta, &added),
+            variances: self.prior.variance_apart(theta, all),
+        };
+        inference::append(self, theta, conditioned, further)
     }
 
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>> {

@@ -73,6 +73,17 @@ pub(crate) trait Engine: Send + Sync {
         draws: Draws,
     ) -> Result<Conditioned, FitError>;
 
+    /// As [`Self::condition`], where the first rows are those of another engine, conditioned at the
+    /// same hyperparameters: at less cost. None where there is no way, or it lost digits.
+    fn condition_after(
+        &self,
+        _theta: &[f64],
+        _first: &dyn Engine,
+        _conditioned: &Conditioned,
+    ) -> Option<Conditioned> {
+        None
+    }
+
     /// The evidence as a function of the hyperparameters; none where a search of its own learns
     /// them.
     fn evidence(&self) -> Option<Box<dyn Evidence + '_>>;
