@@ -55,7 +55,7 @@ def main():
     write("truth.csv", surveys[ASKED:], people, ASKED + 1)
     with open("truth.csv", encoding="utf-8", newline="") as file:
         rows = [row[:-1] for row in csv.reader(file)]
-    with open("next.csv", "w", encoding="utf-8", newline="") as file:
+    with open("planned.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 

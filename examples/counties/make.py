@@ -4,10 +4,10 @@
 usage: make.py nc_sids.geojson
 
 nc_sids.geojson is shape/nc.shp of the Debian package r-cran-sf 1.0-9, converted to longitude and latitude (WGS 84).
-  counties.geojson  the 100 counties: fips, name, and the number of their group
+  all-counties.geojson  the 100 counties: fips, name, and the number of their group
   truth.csv         the births of 1974-78 by county, which the model never sees
   groups.geojson    the counties merged into groups of neighbours, with the sum of the births: what is observed
-  blocks.geojson    squares of 6 km around Raleigh and Durham, which nobody tabulated
+  squares.geojson   squares of 6 km around Raleigh and Durham, which nobody tabulated
 """
 
 import collections
@@ -123,7 +123,7 @@ def main():
     births = [int(county["properties"]["BIR74"]) for county in counties]
     groups = grouped(neighbours(shapes), GROUPS)
     group_of = {i: g for g, members in enumerate(groups, 1) for i in members}
-    write("counties.geojson", [
+    write("all-counties.geojson", [
         feature({"fips": county["properties"]["FIPS"], "name": county["properties"]["NAME"], "group": group_of[i]}, shapes[i])
         for i, county in enumerate(counties)
     ])
@@ -138,7 +138,7 @@ def main():
         )
         for g, members in enumerate(groups, 1)
     ])
-    write("blocks.geojson", [
+    write("squares.geojson", [
         feature({"block": "ABCDEFGHIJ"[UP - 1 - row] + str(column + 1)}, block(column, row)) for row in reversed(range(UP)) for column in range(ACROSS)
     ])
 

@@ -174,7 +174,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "counties",
         about: "births by county and by city block, from totals of 33 groups of counties (North Carolina, 1974-78)",
-        files: files!("counties": "study.toml", "groups.geojson", "counties.geojson", "blocks.geojson", "truth.csv", "README.md"),
+        files: files!("counties": "study.toml", "groups.geojson", "all-counties.geojson", "squares.geojson", "truth.csv", "README.md"),
         extras: Extras {
             truths: &[Truth {
                 prediction: "counties",
@@ -232,7 +232,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "audience",
         about: "how many people a survey will reach, from those reached by twelve others (boxes over age, income and date; simulated)",
-        files: files!("audience": "study.toml", "surveys.csv", "next.csv", "truth.csv", "README.md"),
+        files: files!("audience": "study.toml", "surveys.csv", "planned.csv", "truth.csv", "README.md"),
         extras: Extras {
             truths: &[Truth {
                 prediction: "next",
@@ -332,7 +332,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "wine",
         about: "how bitter wines are, from grades of nine judges",
-        files: files!("wine": "study.toml", "tastings.csv", "new-judge.csv", "README.md"),
+        files: files!("wine": "study.toml", "tastings.csv", "judge.csv", "README.md"),
         extras: Extras {
             truths: &[],
             notes: &[
@@ -421,6 +421,26 @@ mod tests {
             for truth in example.extras.truths {
                 let lines = truth.table.lines().filter(|line| !line.is_empty()).count();
                 assert_eq!(truth.rows().len() + 1, lines, "{}", example.name);
+            }
+        }
+    }
+
+    /// So that a demo can be run again into its own folder.
+    #[test]
+    fn no_table_of_an_example_is_written_over_its_data() {
+        for example in EXAMPLES {
+            let study = example.files.iter().find(|(name, _)| *name == "study.toml");
+            let study: toml_edit::DocumentMut = study.unwrap().1.parse().unwrap();
+            let asked = study
+                .get("predict")
+                .and_then(toml_edit::Item::as_array_of_tables);
+            for predict in asked.into_iter().flatten() {
+                let name = predict["name"].as_str().unwrap();
+                for kind in ["csv", "geojson", "svg", "png"] {
+                    let own = format!("{name}.{kind}");
+                    let is_data = example.files.iter().any(|(file, _)| *file == own);
+                    assert!(!is_data, "{}: {own}", example.name);
+                }
             }
         }
     }

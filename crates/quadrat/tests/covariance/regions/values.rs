@@ -358,7 +358,7 @@ fn triangles_are_a_polygon_and_tetrahedra_fill_a_box() {
 fn counties() -> Vec<Polygon> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/counties/counties.geojson"
+        "/../../examples/counties/all-counties.geojson"
     );
     let text = std::fs::read_to_string(path).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
