@@ -35,8 +35,7 @@ impl Fine {
 
 pub(super) fn observed(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
     let fine = Fine::of(panel);
-    let usable = panel.observed.iter().filter_map(|o| mark(o, fine));
-    let usable: Vec<Mark> = usable.collect();
+    let usable: Vec<&Observed> = panel.observed.iter().filter(|o| has_place(o)).collect();
     let lost = panel.observed.len() - usable.len();
     if lost > 0 {
         remarks.push(format!(
@@ -45,25 +44,28 @@ pub(super) fn observed(panel: &Panel, remarks: &mut Vec<String>) -> Vec<Mark> {
         ));
     }
     if usable.len() <= MARKS {
-        return usable;
+        return usable.into_iter().map(|o| mark(o, fine)).collect();
     }
     remarks.push(format!(
         "{} of {} observed rows are drawn, evenly chosen.",
         count(MARKS),
         count(usable.len())
     ));
+    // Words only for what is drawn.
     let kept = evenly(usable.len(), MARKS);
-    let mut next = kept.iter().copied().peekable();
-    usable
-        .into_iter()
-        .enumerate()
-        .filter(|(i, _)| next.next_if_eq(i).is_some())
-        .map(|(_, mark)| mark)
-        .collect()
+    kept.iter().map(|i| mark(usable[*i], fine)).collect()
 }
 
-fn mark(observed: &Observed, fine: Fine) -> Option<Mark> {
-    let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+fn has_place(observed: &Observed) -> bool {
+    let values = match *observed {
+        Observed::Bar { x0, x1, height, .. } => [x0, x1, height],
+        Observed::Level { x0, x1, y, .. } => [x0, x1, y],
+        Observed::Point { x, y, .. } => [x, x, y],
+    };
+    values.iter().all(|v| v.is_finite())
+}
+
+fn mark(observed: &Observed, fine: Fine) -> Mark {
     match *observed {
         Observed::Bar {
             x0,
@@ -71,29 +73,29 @@ fn mark(observed: &Observed, fine: Fine) -> Option<Mark> {
             height,
             total,
             ref label,
-        } => finite(&[x0, x1, height]).then(|| Mark::Bar {
+        } => Mark::Bar {
             x0,
             x1,
             height,
             words: bar_words((x0, x1), height, total, label, fine),
-        }),
+        },
         Observed::Level {
             x0,
             x1,
             y,
             ref label,
-        } => finite(&[x0, x1, y]).then(|| Mark::Level {
+        } => Mark::Level {
             x0,
             x1,
             y,
             words: level_words((x0, x1), y, label, fine),
-        }),
+        },
         Observed::Point {
             x,
             y,
             error,
             ref label,
-        } => finite(&[x, y]).then(|| {
+        } => {
             let error = error.filter(|e| e.is_finite() && *e > 0.0);
             let value = error.map_or_else(
                 || beside(y, fine.y),
@@ -105,7 +107,7 @@ fn mark(observed: &Observed, fine: Fine) -> Option<Mark> {
                 error,
                 words: with_label(format!("{value} at {}", beside(x, fine.x)), label),
             }
-        }),
+        }
     }
 }
 
