@@ -16,7 +16,7 @@ use super::mode::Mode;
 use super::pools::Pools;
 use crate::inference::sites::LatentGaussian;
 use crate::inference::sites::rows::Rows;
-use crate::linalg::{gemm, mirror_lower, symmetric_from_fn};
+use crate::linalg::{gemm, mirror_lower};
 
 /// Relative residual of the system for the moving mode.
 const TOLERANCE: f64 = 1e-12;
@@ -90,12 +90,14 @@ pub(super) fn gradient(
     }
 
     let inner = mode.slopes.spread(pools, r.as_ref());
-    // J' R J = (J' (J' R)')', as R is symmetric.
-    let outer = mode.slopes.spread(pools, inner.transpose());
+    // J' R J = (J' (J' R)')', as R is symmetric; the adjoint takes its place.
+    let mut adjoint = mode.slopes.spread(pools, inner.transpose());
     let b = &mode.dual;
-    let adjoint = symmetric_from_fn(pools.nodes(), |i, j| {
-        0.5 * (b[i] * b[j] - outer[(i, j)] + q[i] * b[j] + b[i] * q[j])
-    });
+    for j in 0..pools.nodes() {
+        let (bj, qj) = (b[j], q[j]);
+        let rows = adjoint.col_as_slice_mut(j).iter_mut().zip(b.iter().zip(&q));
+        rows.for_each(|(g, (bi, qi))| *g = 0.5 * (bi * bj - *g + qi * bj + bi * qj));
+    }
     problem.contract_covariance(theta, adjoint.as_ref(), &mut gradient);
     gradient
 }
