@@ -18,15 +18,16 @@ use crate::inference::sites::LatentGaussian;
 use crate::inference::sites::rows::Rows;
 use crate::linalg::{gemm, mirror_lower};
 
-/// Relative residual of the system for the moving mode.
-const TOLERANCE: f64 = 1e-12;
-
 /// `d log Z / d theta`, natural units, every parameter.
+///
+/// # Arguments
+/// * `tolerance` - relative residual of the system for how the mode moves
 pub(super) fn gradient(
     problem: &dyn LatentGaussian,
     pools: &Pools,
     theta: &[f64],
     mode: &Mode,
+    tolerance: f64,
 ) -> Vec<f64> {
     let mut gradient = vec![0.0; theta.len()];
     let mut rows = Rows::new(problem, theta);
@@ -61,7 +62,7 @@ pub(super) fn gradient(
             moving[i] += (third + z.shared * seen) * j - d * through[(i, row)];
         }
     }
-    let solved = curvature.solve_all(&moving, &mode.means, &mode.jets, TOLERANCE);
+    let solved = curvature.solve_all(&moving, &mode.means, &mode.jets, tolerance);
     let (q, x) = match solved.filter(|found| found.is_whole) {
         Some(found) => (found.q, found.x),
         None => curvature.solve(&moving),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::lift::Lift;
-use super::mode::{Mode, find_mode, find_mode_from};
+use super::mode::{Begin, Mode, find_mode, find_mode_from};
 use super::options::{Draws, PooledOptions};
 use super::pools::{Pools, Slopes};
 use super::second_order::{SecondOrder, excess};
@@ -80,7 +80,8 @@ pub fn condition_pooled_from(
     options: &PooledOptions,
     known: Option<&ConvergedMode>,
 ) -> Result<Conditioned, FitError> {
-    let mode = find_mode_from(problem, pools, theta, options, known)?.converged()?;
+    let begin = known.map_or(Begin::Anew, Begin::At);
+    let mode = find_mode_from(problem, pools, theta, options, begin)?.converged()?;
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
     let search = Search {

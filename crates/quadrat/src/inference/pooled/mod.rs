@@ -57,6 +57,9 @@ mod pinned;
 mod pinned_tests;
 mod pools;
 mod second_order;
+mod start;
+#[cfg(test)]
+mod start_tests;
 #[cfg(test)]
 mod steep_tests;
 #[cfg(test)]
@@ -69,6 +72,7 @@ mod totals;
 pub(crate) use expected::draw_pooled_from;
 pub use expected::{condition_pooled, condition_pooled_from, draw_pooled};
 pub use lift::{Lift, Ready};
+use mode::{Begin, find_mode_from};
 pub use mode::{Mode, find_mode};
 pub use options::{Draws, PooledOptions};
 pub(crate) use other_sums::{OtherSums, Seen};
@@ -82,6 +86,13 @@ use super::WarmStart;
 use super::sites::LatentGaussian;
 use crate::error::FitError;
 use crate::parameter::Parameter;
+
+/// How far from the mode, in posterior standard deviations, a search that others finish may stop:
+/// determinant and gradient are off by some times as much.
+const ROUGH: f64 = 1e-5;
+
+/// Relative residual of the system for how the mode moves.
+const PRECISE: f64 = 1e-12;
 
 /// The evidence of pooled rows, by Laplace's method.
 pub struct PooledEvidence<'a> {
@@ -104,24 +115,44 @@ impl<'a> PooledEvidence<'a> {
             options,
         }
     }
+
+    /// The mode, searched from that of the warm start, and left there.
+    fn mode(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<Mode, FitError> {
+        let mut options = self.options;
+        if warm_start.is_rough {
+            options.tolerance = options.tolerance.max(ROUGH);
+        }
+        let find = |begin| find_mode_from(self.problem, self.pools, theta, &options, begin);
+        let near = warm_start.memory::<LastMode>();
+        let found = near.and_then(|last| find(Begin::Near(&last.0)).ok());
+        let mode = match found.filter(|mode| mode.converged) {
+            Some(mode) => mode,
+            None => find(Begin::Anew)?.converged()?,
+        };
+        warm_start.keep(LastMode(mode.values.clone()));
+        Ok(mode)
+    }
 }
+
+/// The nodes' values where a search for hyperparameters was last.
+struct LastMode(Vec<f64>);
 
 impl super::Evidence for PooledEvidence<'_> {
     /// An evaluation that did not converge is an error, from which the search steps back.
     fn evaluate_along(
         &self,
         theta: &[f64],
-        _: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<(f64, Vec<f64>), FitError> {
-        let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
+        let mode = self.mode(theta, warm_start)?;
         let log_evidence = mode.log_evidence;
-        let gradient = adjoint::gradient(self.problem, self.pools, theta, &mode);
+        let tolerance = if warm_start.is_rough { ROUGH } else { PRECISE };
+        let gradient = adjoint::gradient(self.problem, self.pools, theta, &mode, tolerance);
         Ok((log_evidence, gradient))
     }
 
-    fn value_along(&self, theta: &[f64], _: &mut WarmStart) -> Result<f64, FitError> {
-        let mode = find_mode(self.problem, self.pools, theta, &self.options)?.converged()?;
-        Ok(mode.log_evidence)
+    fn value_along(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<f64, FitError> {
+        Ok(self.mode(theta, warm_start)?.log_evidence)
     }
 
     /// Beside counts of thousands of millions the mode is known within rounding alone. The optimum

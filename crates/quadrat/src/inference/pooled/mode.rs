@@ -6,14 +6,12 @@ use super::pinned::Pinned;
 use super::pools::{Pools, Slopes};
 use crate::error::{FitError, LinalgError};
 use crate::inference::converged::{ConvergedMode, of_another};
+use crate::inference::sites::LatentGaussian;
 use crate::inference::sites::options::JITTERS;
 use crate::inference::sites::rows::Rows;
-use crate::inference::sites::site::Term;
-use crate::inference::sites::swept::Sweep;
-use crate::inference::sites::{LatentGaussian, Site};
 use crate::likelihood::local::Jet;
 use crate::linalg::{Mat, dot, matvec};
-use crate::link::{Form, Link, QuasiMean};
+use crate::link::{Form, QuasiMean};
 use crate::parameter;
 
 /// Newton decrements below which steps take the whole curvature.
@@ -28,9 +26,6 @@ const SHORT: f64 = 0.1;
 /// than its model.
 const STEP_TOLERANCE: f64 = 1e-3;
 const FAR_TOLERANCE: f64 = 0.1;
-/// Linearisations at the start at most, and how many may lead to a worse place.
-const ROUNDS: usize = 10;
-const FIRST_ROUNDS: usize = 3;
 /// Steps in a row that gain next to nothing, relative to the density, after which a search has
 /// arrived, if no node is left farther from the mode than this part of its standard deviation.
 /// Covariances of a condition of 1e9 allow no more.
@@ -109,22 +104,24 @@ pub fn find_mode(
     theta: &[f64],
     options: &PooledOptions,
 ) -> Result<Mode, FitError> {
-    find_mode_from(problem, pools, theta, options, None)
+    find_mode_from(problem, pools, theta, options, Begin::Anew)
 }
 
-/// As [`find_mode`], which is not searched where it is known.
+/// As [`find_mode`], from where a mode is known, or one at hyperparameters near these.
 ///
 /// # Errors
-/// Besides, [`FitError::Input`] where it is of other nodes.
+/// Besides, [`FitError::Input`] where a known mode is of other nodes.
 pub(super) fn find_mode_from(
     problem: &dyn LatentGaussian,
     pools: &Pools,
     theta: &[f64],
     options: &PooledOptions,
-    known: Option<&ConvergedMode>,
+    begin: Begin<'_>,
 ) -> Result<Mode, FitError> {
     let nodes = problem.prior_mean().len();
-    if !known.is_none_or(|known| known.fits(nodes)) {
+    if let Begin::At(known) = begin
+        && !known.fits(nodes)
+    {
         return Err(of_another());
     }
     let mut rows = Rows::new(problem, theta);
@@ -139,17 +136,19 @@ pub(super) fn find_mode_from(
         jitter: 0.0,
     };
     let mut last = None;
-    let least = known.map_or(0.0, |known| known.jitter);
+    let least = match begin {
+        Begin::At(known) => known.jitter,
+        Begin::Near(_) | Begin::Anew => 0.0,
+    };
     for jitter in JITTERS.into_iter().filter(|jitter| *jitter >= least) {
         search.jitter = jitter;
-        let known = known.map(|known| search.at(known.values.clone(), known.dual.clone()));
-        match search.run(known) {
+        match search.run(begin) {
             Ok(Some(found)) => return Ok(search.finish(found)),
             // No function was found that meets what is known.
             Ok(None) => {
                 return Err(FitError::NotConverged {
                     method: "laplace",
-                    sweeps: ROUNDS,
+                    sweeps: super::start::ROUNDS,
                     residual: f64::INFINITY,
                 });
             }
@@ -173,24 +172,35 @@ pub(super) fn find_mode_from(
     }
 }
 
-struct Search<'a> {
-    k: Mat<f64>,
-    prior: &'a [f64],
-    pools: &'a Pools,
-    rows: &'a Rows<'a>,
+/// Where a search for the mode begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Begin<'a> {
+    /// At plausible values of the rows.
+    Anew,
+    /// At the nodes' values at the mode of hyperparameters near these.
+    Near(&'a [f64]),
+    /// At the mode itself.
+    At(&'a ConvergedMode),
+}
+
+pub(super) struct Search<'a> {
+    pub k: Mat<f64>,
+    pub prior: &'a [f64],
+    pub pools: &'a Pools,
+    pub rows: &'a Rows<'a>,
     /// Those that are known exactly.
-    pinned: Pinned,
+    pub pinned: Pinned,
     options: &'a PooledOptions,
-    jitter: f64,
+    pub jitter: f64,
 }
 
 /// A place of the search.
-struct At {
-    values: Vec<f64>,
+pub(super) struct At {
+    pub values: Vec<f64>,
     dual: Vec<f64>,
-    means: Vec<QuasiMean>,
-    jets: Vec<Jet>,
-    objective: f64,
+    pub means: Vec<QuasiMean>,
+    pub jets: Vec<Jet>,
+    pub objective: f64,
 }
 
 struct Found {
@@ -204,7 +214,7 @@ struct Found {
 }
 
 impl Search<'_> {
-    fn at(&self, values: Vec<f64>, dual: Vec<f64>) -> At {
+    pub fn at(&self, values: Vec<f64>, dual: Vec<f64>) -> At {
         let means = self.pools.means(&values);
         let one = |(row, z): (usize, &QuasiMean)| {
             let (likelihood, own, at) = self.rows.at(row);
@@ -228,7 +238,7 @@ impl Search<'_> {
     ///
     /// # Arguments
     /// * `means` - what rows see at a place near
-    fn met(&self, means: &[QuasiMean], there: At) -> Result<Option<At>, LinalgError> {
+    pub fn met(&self, means: &[QuasiMean], there: At) -> Result<Option<At>, LinalgError> {
         if self.pinned.is_empty() {
             return Ok(Some(there));
         }
@@ -237,101 +247,8 @@ impl Search<'_> {
         Ok(met.map(|(values, dual)| self.at(values, dual)))
     }
 
-    /// Where the search begins: the rows' own sites around plausible values, linearised again and
-    /// again. What a row says of its latent value is nearly linear in that also from far, where its
-    /// likelihood is not: behind `exp` a sum that is a million times too large comes down by a
-    /// factor of `e` in every step of Newton's method.
-    ///
-    /// First rows see the function itself, the average of its nodes. At zero a square has no other
-    /// slope; its sign is open, and it begins with a site as precise as the prior. Rows that are
-    /// known exactly are met; none where they cannot be.
-    fn start(&self) -> Result<Option<At>, LinalgError> {
-        let rows = 0..self.pools.rows();
-        let averages: Vec<QuasiMean> = rows
-            .clone()
-            .map(|row| {
-                let (nodes, shares) = self.pools.row(row);
-                let values: Vec<f64> = nodes.iter().map(|&i| self.prior[i]).collect();
-                QuasiMean::new(Link::Identity, shares, &values)
-            })
-            .collect();
-        let slopes = self.pools.slopes(&averages);
-        let c = slopes.rows(
-            self.pools,
-            slopes.columns(self.pools, self.k.as_ref()).as_ref(),
-        );
-        let has_squares = rows.clone().any(|row| self.pools.link(row) == Link::Square);
-        let site = |row: usize| {
-            if let Some(term) = self.pinned.term(row) {
-                return term;
-            }
-            let (likelihood, own, at) = self.rows.at(row);
-            let guess = likelihood.guess(own, at);
-            let precision = match has_squares {
-                true => c[(row, row)].max(f64::MIN_POSITIVE).recip(),
-                false => -likelihood.log_density(own, at, guess).second,
-            };
-            let shift = precision * guess;
-            let usable = precision > 0.0 && precision.is_finite() && shift.is_finite();
-            Term::Chosen(if usable {
-                Site { precision, shift }
-            } else {
-                Site::default()
-            })
-        };
-        let terms: Vec<Term> = rows.map(site).collect();
-        let first = self.linearised(&averages, self.prior, &terms)?;
-        if has_squares {
-            return Ok(Some(first));
-        }
-        let at_prior = self.at(self.prior.to_vec(), vec![0.0; self.prior.len()]);
-        let means = at_prior.means.clone();
-        let mut best = self.met(&means, at_prior)?;
-        let mut last = Some(first);
-        for round in 0..ROUNDS {
-            let Some(next) = last.take() else { break };
-            let (means, values) = (next.means.clone(), next.values.clone());
-            let next = self.met(&means, next)?;
-            let is_better = |next: &At| {
-                // What is not a number is no place to begin at.
-                let is_worse = |best: &At| next.objective > best.objective;
-                best.as_ref()
-                    .is_none_or(|best| is_worse(best) || best.objective.is_nan())
-            };
-            let gains = next.as_ref().is_some_and(is_better);
-            if round < FIRST_ROUNDS || gains {
-                last = Some(self.linearised(&means, &values, &terms)?);
-            }
-            if gains {
-                best = next;
-            }
-        }
-        Ok(best)
-    }
-
-    /// The mode of rows that are linear around some values and have given sites.
-    ///
-    /// # Arguments
-    /// * `means` - what rows see there, and its slopes
-    fn linearised(
-        &self,
-        means: &[QuasiMean],
-        values: &[f64],
-        terms: &[Term],
-    ) -> Result<At, LinalgError> {
-        let slopes = self.pools.slopes(means);
-        let columns = slopes.columns(self.pools, self.k.as_ref());
-        let c = slopes.rows(self.pools, columns.as_ref());
-        let away: Vec<f64> = values.iter().zip(self.prior).map(|(f, m)| f - m).collect();
-        let seen = slopes.gather(self.pools, &away);
-        let prior = means.iter().zip(&seen).map(|(z, s)| z.value - s);
-        let sweep = Sweep::new(c.as_ref(), &prior.collect::<Vec<f64>>(), terms, self.jitter)?;
-        let dual = slopes.scatter(self.pools, &sweep.alpha);
-        Ok(self.at(self.moved(&dual), dual))
-    }
-
     /// `m + K b`.
-    fn moved(&self, dual: &[f64]) -> Vec<f64> {
+    pub fn moved(&self, dual: &[f64]) -> Vec<f64> {
         let away = matvec(self.k.as_ref(), dual);
         away.iter().zip(self.prior).map(|(x, m)| m + x).collect()
     }
@@ -385,13 +302,15 @@ impl Search<'_> {
         }
     }
 
-    /// # Arguments
-    /// * `known` - the mode, where it need not be searched
-    fn run(&self, known: Option<At>) -> Result<Option<Found>, LinalgError> {
-        let is_known = known.is_some();
-        let start = match known {
-            Some(at) => Some(at),
-            None => self.start()?,
+    fn run(&self, begin: Begin<'_>) -> Result<Option<Found>, LinalgError> {
+        let is_known = matches!(begin, Begin::At(_));
+        let start = match begin {
+            Begin::At(known) => Some(self.at(known.values.clone(), known.dual.clone())),
+            Begin::Near(values) => match self.near(values) {
+                Some(at) => Some(at),
+                None => self.start()?,
+            },
+            Begin::Anew => self.start()?,
         };
         let Some(mut at) = start else {
             return Ok(None);
