@@ -64,6 +64,8 @@ impl Model {
         }
         let mut posterior = self.fit_by_its_size(options, Instant::now())?;
         posterior.summary.warnings.extend(self.far_lines());
+        let narrowed = self.narrowed_means(&posterior);
+        posterior.summary.warnings.extend(narrowed);
         Ok(posterior)
     }
 

@@ -40,6 +40,7 @@ mod sparse_starts;
 mod specify;
 mod steady;
 mod update;
+mod wide_means;
 
 pub use crate::posterior::behind::{Behind, RowTotals, RowValues};
 pub use crate::posterior::correlation::Coregionalization;

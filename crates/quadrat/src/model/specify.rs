@@ -2,17 +2,19 @@
 
 use super::Model;
 use super::cycles::{self, Place};
+use super::wide_means;
 use crate::covariance::LEAST_PERIODIC;
 use crate::error::InputError;
 use crate::kernel::{Kernel, Role};
 use crate::parameter::Parameter;
 use crate::problem::checks;
-use crate::problem::defaults::{Output, Scales, plausible};
+use crate::problem::defaults::{MEAN_WIDTH, Output, Scales, plausible};
 use crate::problem::mean::{MeanPrior, Means};
 use crate::problem::mean_lines;
 use crate::problem::mean_settings::{self, MeanSettings};
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
+use crate::problem::pooled::is_pooled;
 use crate::problem::second::SecondSpec;
 use crate::problem::seconds::Seconds;
 use crate::problem::settings::{Inference, Mean};
@@ -61,7 +63,15 @@ impl Model {
         let of_lines =
             of_lines.map(|c| MeanSettings::of_line(&self.settings, c, self.kernel.outputs()));
         let of_lines: Vec<MeanSettings<'_>> = of_lines.collect();
-        let slopes = lines.with_priors(&of_lines, &scales, is_sparse)?;
+        let is_exact = method.is_none() && !tables.iter().any(is_pooled);
+        let widest = wide_means::widest(is_exact, is_sparse);
+        let mut slopes = lines.with_priors(&of_lines, &scales, is_sparse)?;
+        for line in &mut slopes {
+            for (output, prior) in line.priors.iter_mut().enumerate() {
+                let most = widest.map(|w| w * scales.slope_scale(output, line.column));
+                *prior = wide_means::within(*prior, 0.0, most.unwrap_or(f64::INFINITY));
+            }
+        }
         lines.can_be_told_apart(&self.kernel, &tables, &of_lines)?;
         let families = std::iter::once(own_means).chain(of_lines);
         let families: Vec<MeanSettings<'_>> = families.chain(of_seconds).collect();
@@ -71,9 +81,11 @@ impl Model {
                 Mean::Zero => MeanPrior { mean: 0.0, sd: 0.0 },
                 Mean::Fixed(mean) => MeanPrior { mean, sd: 0.0 },
                 Mean::Constant | Mean::Linear(_) => {
-                    families[0].prior(output)?.unwrap_or_else(|| {
-                        let (mean, sd) = scales.mean_prior(&kernel, output);
-                        MeanPrior { mean, sd }
+                    let (mean, sd) = scales.mean_prior(&kernel, output);
+                    let said = families[0].prior(output)?;
+                    let most = widest.map_or(f64::INFINITY, |w| w * sd / MEAN_WIDTH);
+                    said.map_or(MeanPrior { mean, sd }, |own| {
+                        wide_means::within(own, mean, most)
                     })
                 }
             })

@@ -56,7 +56,7 @@ pub(crate) const RESOLVED: f64 = 30.0;
 /// Sd of the logarithm of a lengthscale.
 const LENGTHSCALE_WIDTH: f64 = 0.7;
 /// How many times `s_f` the prior sd of an unknown constant mean is.
-const MEAN_WIDTH: f64 = 10.0;
+pub(crate) const MEAN_WIDTH: f64 = 10.0;
 /// How many times `s_f` over the range of a column the prior sd of a slope of the mean is: one that
 /// rows know to the spread over the range moves by 1e-4 of itself.
 const LINE_WIDTH: f64 = 100.0;
@@ -230,7 +230,12 @@ impl Scales {
     /// Prior sd of the slope of the mean of an output along a column.
     pub fn slope_sd(&self, output: usize, column: usize, is_sparse: bool) -> f64 {
         let width = if is_sparse { SPARSE_WIDTH } else { LINE_WIDTH };
-        width * self.outputs[output].whole / self.lines[column].range
+        width * self.slope_scale(output, column)
+    }
+
+    /// The spread of the values of an output over the range of a column.
+    pub fn slope_scale(&self, output: usize, column: usize) -> f64 {
+        self.outputs[output].whole / self.lines[column].range
     }
 
     /// The sd of the logarithm of a lengthscale. Where rows stand in crowds far apart, the
