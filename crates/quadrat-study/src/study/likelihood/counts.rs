@@ -3,8 +3,8 @@
 use quadrat::likelihood::Sigmoid;
 
 use super::noise::{Given, given, positive_or_learn};
+use super::reports::{Counts, Law, Reports};
 use super::values::{column, ends};
-use super::{Counts, Law, Reports};
 use crate::study::fields::Section;
 
 /// The key `link` of a probability.

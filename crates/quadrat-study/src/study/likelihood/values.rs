@@ -1,7 +1,7 @@
 //! Kinds that report something about the values of the latent function themselves.
 
 use super::noise::{Given, given, positive_or_learn};
-use super::{Ends, Limits, Reports};
+use super::reports::{Ends, Limits, Reports};
 use crate::study::fields::{Section, Spanned, kind};
 
 /// Learned thresholds are for so many ranks, as in the library: each has a hyperparameter of its
