@@ -2,10 +2,11 @@
 
 mod cells;
 mod counts;
+mod noise;
 mod values;
 
 use quadrat::error::InputError;
-use quadrat::likelihood::{Likelihood as Reported, Noise, Positive};
+use quadrat::likelihood::{Likelihood as Reported, Positive};
 use quadrat::link::Link;
 
 use super::Observed;
@@ -94,35 +95,6 @@ fn refused(cells: &Cells<'_>, error: InputError) -> Problem {
             .at(cells.row_place(row)),
         other => Problem::new(other.to_string()).at(cells.row_place(0)),
     }
-}
-
-/// The noise of a table, where its kind has one.
-fn noise(cells: &Cells<'_>, says: &Likelihood, problems: &mut Problems) -> Option<Noise> {
-    let keys = says.noise.as_ref()?;
-    let Some(known) = &keys.known else {
-        return Some(Noise::Learned);
-    };
-    let mut known = cells.given(known)?;
-    let what = if keys.are_sds { "sd" } else { "variance" };
-    cells.refuse(problems, &known, |row| {
-        let value = known.lower[row];
-        (value < 0.0).then(|| {
-            let fact = format!("the {what} is {value}; it cannot be negative");
-            (fact, "a variance is the square of the standard deviation")
-        })
-    });
-    let is_column = keys
-        .known
-        .as_ref()
-        .is_some_and(|given| given.column().is_some());
-    if keys.are_sds && is_column {
-        known.lower.iter_mut().for_each(|sd| *sd *= *sd);
-    }
-    Some(if keys.learned {
-        Noise::KnownPlusLearned(known.lower)
-    } else {
-        Noise::Known(known.lower)
-    })
 }
 
 /// Chooses how soft the signs are whose study does not say: by the size of what other tables

@@ -8,6 +8,7 @@ use quadrat::likelihood::{
 use quadrat::link::Link;
 
 use super::cells::{Cells, Values};
+use super::noise;
 use crate::diagnostic::Problems;
 use crate::study::fields::Spanned;
 use crate::study::likelihood::{Ends, Likelihood, Limits, MOST_RANKS, Reports};
@@ -35,7 +36,7 @@ type Made = Option<Result<Reported, InputError>>;
 
 /// The likelihood; `None` when a column could not be had.
 pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut Problems) -> Made {
-    let noise = super::noise(cells, says, problems);
+    let noise = noise::of(cells, says, problems);
     match &says.reports {
         Reports::Gaussian { value } => {
             let (values, noise) = (cells.column(value)?, noise?);
