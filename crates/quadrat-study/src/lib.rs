@@ -67,6 +67,7 @@ pub mod geographic;
 pub mod grid;
 mod guard;
 mod instrument;
+mod kept;
 #[doc(hidden)]
 pub mod keys;
 #[doc(hidden)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::codes::Codes;
 use crate::geographic::Geographic;
 use crate::grid::Axis;
+use crate::kept::{among, retain};
 use crate::shapes::{Kind, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::support::{Aggregate, Extent, Support};
@@ -390,9 +391,7 @@ impl Places {
 
     /// Keeps these rows, ascending.
     pub fn keep(&mut self, rows: &[usize]) {
-        let mut keep = vec![false; self.len()];
-        rows.iter().for_each(|&row| keep[row] = true);
-        self.retain(&keep);
+        self.retain(&among(rows, self.len()));
     }
 
     /// Which rows look at something: all but those of bags without any weight. None where all do.
@@ -424,15 +423,6 @@ impl Places {
         keys.dedup();
         product == self.len() && keys.len() == self.len()
     }
-}
-
-/// Keeps the entries that `keep` says.
-pub fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
-    let mut row = 0;
-    values.retain(|_| {
-        row += 1;
-        keep.get(row - 1).copied().unwrap_or(true)
-    });
 }
 
 #[cfg(test)]

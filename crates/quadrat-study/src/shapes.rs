@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quadrat::support::{Polygon, Region};
 
 use crate::geo_file::GeoFile;
+use crate::kept::retain;
 
 /// Which shape each row looks at.
 #[derive(Debug, Clone)]
@@ -136,7 +137,7 @@ impl Shapes {
 
     /// Keeps the rows that `keep` says.
     pub fn retain(&mut self, keep: &[bool]) {
-        crate::places::retain(&mut self.keys, keep);
-        crate::places::retain(&mut self.of_row, keep);
+        retain(&mut self.keys, keep);
+        retain(&mut self.of_row, keep);
     }
 }

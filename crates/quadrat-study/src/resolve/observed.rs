@@ -8,6 +8,7 @@ use quadrat::model::Instrument;
 use quadrat::support::Functionals;
 
 use crate::diagnostic::shown;
+use crate::kept::{among, retain};
 use crate::places::{Along, Places};
 use crate::study::likelihood::Likelihood;
 use crate::table::Table;
@@ -43,13 +44,12 @@ pub struct Observed {
 impl Observed {
     /// The table with some of its rows; refused where they say too little without the others.
     pub fn keeping(mut self, rows: Vec<usize>) -> Result<Self, InputError> {
-        let mut keep = vec![false; self.places.len()];
-        rows.iter().for_each(|&row| keep[row] = true);
+        let keep = among(&rows, self.places.len());
         self.places.retain(&keep);
         self.spare.iter_mut().for_each(|dim| dim.retain(&keep));
         self.likelihood = self.likelihood.select(&rows)?;
         if let Some(times) = &mut self.times {
-            crate::places::retain(times, &keep);
+            retain(times, &keep);
         }
         self.kept = match self.kept.is_empty() {
             true => rows,
