@@ -8,7 +8,8 @@
 use rayon::prelude::*;
 
 use super::mixture::Posterior;
-use super::prediction::{Mixture, Prediction, Work, log_normal_density};
+use super::normal_mixture::{Mixture, Work, log_normal_density};
+use super::prediction::Prediction;
 use super::summary::LeaveOneOut;
 use crate::error::{FitError, InputError};
 use crate::inference::{Conditioned, crossvalidate};

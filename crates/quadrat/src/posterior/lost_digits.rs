@@ -13,7 +13,7 @@
 use super::component::Component;
 use super::marginals::{Marginals, Prior};
 use super::mixture::Posterior;
-use super::prediction::not_negative;
+use super::normal_mixture::not_negative;
 use crate::inference::Factor;
 use crate::kernel::Kernel;
 use crate::linalg::dot;

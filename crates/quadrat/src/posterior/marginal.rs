@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::limits::Limits;
-use super::prediction::{Mixture, Prediction, Work};
+use super::normal_mixture::{Mixture, Work};
+use super::prediction::Prediction;
 use super::predictive::{Predictive, Seen};
 use crate::special::scalar::{log_cdf, log_sum_exp};
 

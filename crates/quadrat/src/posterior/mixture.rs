@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::amounts::{Amounts, NOISE_OF_ROWS};
 use super::component::{Component, Node};
 use super::marginals::{Marginals, Prior, marginals, together};
-use super::prediction::{Prediction, not_negative};
+use super::normal_mixture::not_negative;
+use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
 use super::summary::{FitSummary, LeaveOneOut};
 use super::varying_noise::VaryingNoise;
@@ -275,7 +276,10 @@ impl Posterior {
         let Some(second) = second.filter(|_| what == What::Observation) else {
             return Ok(latent.through(predictive));
         };
-        let (g, link) = (self.varying_at(second, &at)?, second.spec.link);
+        let (g, link) = (
+            self.varying_at(second, &at)?.into_latent(),
+            second.spec.link,
+        );
         Ok(match likelihood {
             Likelihood::Gaussian(_)
             | Likelihood::Interval(_)

@@ -6,7 +6,7 @@
 //! | predictions of the function | `marginals`, `along`, `smoothed`, `beside`, `believed`, `draws`, `lost_digits` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
 //! | rows at points that such draws meet | `one_sided` |
-//! | from the function to observations | `predictive`, `prediction`, `reporting`, `varying_noise` |
+//! | from the function to observations | `normal_mixture`, `predictive`, `prediction`, `reporting`, `varying_noise` |
 //! | what is asked of a row, or of all | `marginal`, `tabulate`, `probabilities` |
 //! | exposures, trials and noise of new rows | `amounts`, `new_rows` |
 //! | conditions on predictions, chances | `truncation`, `response_draws` |
@@ -41,6 +41,7 @@ pub(crate) mod meet;
 pub(crate) mod misfit;
 pub(crate) mod mixture;
 mod new_rows;
+mod normal_mixture;
 mod one_sided;
 pub(crate) mod parts;
 pub(crate) mod prediction;

@@ -10,7 +10,7 @@ pub(crate) use seen::Seen;
 use std::sync::Arc;
 
 use super::amounts::Amounts;
-use super::prediction::Prediction;
+use super::normal_mixture::RowMixtures;
 use crate::inference::sites::pair::scale;
 use crate::likelihood::Likelihood;
 use crate::likelihood::adaptive::{Panels, integrate};
@@ -57,7 +57,7 @@ pub(crate) struct Predictive {
 /// A noise variance or dispersion `link(g)`, with what is believed of `g` at every row.
 #[derive(Debug, Clone, PartialEq)]
 struct Spread {
-    g: Box<Prediction>,
+    g: RowMixtures,
     link: Link,
 }
 
@@ -127,11 +127,8 @@ impl Predictive {
     }
 
     /// The same with a first hyperparameter of the likelihood that is `link(g)`.
-    pub fn with_spread(mut self, g: Prediction, link: Link) -> Self {
-        self.spread = Some(Spread {
-            g: Box::new(g),
-            link,
-        });
+    pub fn with_spread(mut self, g: RowMixtures, link: Link) -> Self {
+        self.spread = Some(Spread { g, link });
         self
     }
 

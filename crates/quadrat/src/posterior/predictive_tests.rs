@@ -5,6 +5,7 @@ use crate::likelihood::{
     Binomial, Degrees, Dispersion, Exponential, Gamma, Gaussian, Laplace, NegativeBinomial, Noise,
     Poisson, Shape, Sigmoid, StudentT,
 };
+use crate::posterior::prediction::Prediction;
 use crate::special::scalar::{normal_cdf, regularised_gamma};
 
 fn component(mean: f64, sd: f64) -> Normal {
@@ -143,7 +144,7 @@ fn spreads_that_are_functions_are_averaged_over() {
         let variance = |v: f64| if likelihood.is_linear() { v } else { 0.0 };
         let ours = Predictive::new(&likelihood, vec![Vec::new()], What::Observation, 0.0)
             .with_spread(
-                Prediction::from_moments(vec![1.0], &[(vec![g], vec![sd * sd])]),
+                RowMixtures::from_moments(vec![1.0], &[(vec![g], vec![sd * sd])]),
                 Link::Exp,
             );
         let spread = ours.spread_out(0, vec![c]);

@@ -14,7 +14,7 @@
 
 use super::component::Component;
 use super::mixture::Posterior;
-use super::prediction::not_negative;
+use super::normal_mixture::not_negative;
 use crate::covariance::NodeRule;
 use crate::inference::pooled::total;
 use crate::inference::sites::Block;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::prediction::{Mixture, Prediction, Work};
+use super::normal_mixture::{Mixture, Work};
+use super::prediction::Prediction;
 use crate::special::truncated_normal;
 
 impl Prediction {

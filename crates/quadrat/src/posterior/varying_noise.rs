@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::prediction::{Mixture, Prediction};
+use super::normal_mixture::{Mixture, RowMixtures};
 use crate::inference::sites::pair::scale;
 use crate::link::Link;
 use crate::special::scalar::normal_pdf;
@@ -17,7 +17,7 @@ const STEPS: i64 = 10;
 /// all rows are 21 times as large as `g`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct VaryingNoise {
-    g: Box<Prediction>,
+    g: RowMixtures,
     link: Link,
     /// Of each row, or one of all.
     known: Vec<f64>,
@@ -27,16 +27,16 @@ pub(crate) struct VaryingNoise {
 
 impl VaryingNoise {
     /// `g` has the nodes of the values that the noise is added to, and its rows.
-    pub fn new(g: Prediction, link: Link, known: Vec<f64>) -> Self {
+    pub fn new(g: RowMixtures, link: Link, known: Vec<f64>) -> Self {
         let shares: Vec<f64> = abscissae().map(normal_pdf).collect();
         let total: f64 = shares.iter().sum();
         let weights = g
-            .weights()
+            .weights
             .iter()
             .flat_map(|weight| shares.iter().map(move |share| weight * share / total))
             .collect();
         Self {
-            g: Box::new(g),
+            g,
             link,
             known,
             weights,
@@ -71,6 +71,7 @@ fn abscissae() -> impl Iterator<Item = f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::posterior::prediction::Prediction;
 
     /// Two nodes, two rows.
     fn noisy() -> Prediction {
@@ -83,7 +84,7 @@ mod tests {
             (vec![-1.0, 0.5], vec![0.3, 0.0]),
             (vec![0.2, -2.0], vec![0.1, 0.4]),
         ];
-        let g = Prediction::from_moments(weights(), &g);
+        let g = RowMixtures::from_moments(weights(), &g);
         let noise = VaryingNoise::new(g, Link::Exp, vec![0.125]);
         Prediction::from_moments(weights(), &values).with_varying_noise(noise)
     }
