@@ -1,13 +1,13 @@
 //! What marks must be before they are drawn.
 
-use super::{Marks, Seen, Support};
+use super::seen::{Seen, Support};
 use crate::error::MarkError;
 
 /// Everything about marks.
-pub(super) fn marks(marks: &Marks) -> Result<(), MarkError> {
-    rows(marks)?;
-    let n = marks.at.len();
-    match &marks.seen {
+pub(super) fn marks(at: &[Support], names: &[String], seen: &Seen) -> Result<(), MarkError> {
+    let n = at.len();
+    rows(names, n)?;
+    match seen {
         Seen::Intervals { lower, upper } => {
             length("lower", n, lower.len())?;
             length("upper", n, upper.len())?;
@@ -42,15 +42,15 @@ pub(super) fn marks(marks: &Marks) -> Result<(), MarkError> {
         }
         Seen::Signs { yes } => length("yes", n, yes.len())?,
     }
-    (0..n).try_for_each(|i| row(marks, i))
+    (0..n).try_for_each(|i| row(i, at[i], names.get(i), seen))
 }
 
 /// Names of the rows, all or none.
-pub(super) fn rows(marks: &Marks) -> Result<(), MarkError> {
-    if marks.rows.is_empty() {
+pub(super) fn rows(names: &[String], rows: usize) -> Result<(), MarkError> {
+    if names.is_empty() {
         return Ok(());
     }
-    length("rows", marks.at.len(), marks.rows.len())
+    length("rows", rows, names.len())
 }
 
 fn length(what: &'static str, expected: usize, got: usize) -> Result<(), MarkError> {
@@ -78,8 +78,8 @@ fn positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-fn row(marks: &Marks, i: usize) -> Result<(), MarkError> {
-    let name = || match marks.rows.get(i) {
+fn row(i: usize, at: Support, name: Option<&String>, seen: &Seen) -> Result<(), MarkError> {
+    let name = || match name {
         Some(name) => format!("row \"{name}\""),
         None => format!("row {}", i + 1),
     };
@@ -96,7 +96,7 @@ fn row(marks: &Marks, i: usize) -> Result<(), MarkError> {
             Err(value(what, v, "finite"))
         }
     };
-    match marks.at[i] {
+    match at {
         Support::At(x) => finite("place", x)?,
         Support::Over(x0, x1) if x0 < x1 && (x1 - x0).is_finite() => {}
         Support::Over(lower, upper) => {
@@ -117,7 +117,7 @@ fn row(marks: &Marks, i: usize) -> Result<(), MarkError> {
             upper,
         })
     };
-    match &marks.seen {
+    match seen {
         Seen::Intervals { lower, upper } => {
             let ends = (lower[i], upper[i]);
             ends.0.map_or(Ok(()), |v| finite("lower end", v))?;
@@ -166,7 +166,7 @@ fn row(marks: &Marks, i: usize) -> Result<(), MarkError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Side;
+    use crate::figure::{Marks, Side};
 
     const BAD: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
