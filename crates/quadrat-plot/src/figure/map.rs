@@ -1,16 +1,17 @@
 //! Values of regions, as choropleth maps.
 
 mod check;
+mod panel;
+mod region;
 
 use serde::{Deserialize, Serialize};
 
+pub use panel::{Colours, MapPanel, Spacing};
+pub use region::{MapRegion, MapRow, Ring};
+
 use super::{Axis, Heading};
 use crate::error::MapError;
-use crate::format::interval;
-use crate::prepare::{EXACT_WORDS, interval_words, joined, settle};
-
-/// A closed ring of vertices `[x, y]`; the first may be repeated at the end.
-pub type Ring = Vec<[f64; 2]>;
+use crate::prepare::{EXACT_WORDS, joined, settle};
 
 /// Choropleth maps of the same regions, side by side: the region pointed at in one is outlined in
 /// all.
@@ -48,124 +49,8 @@ impl TryFrom<Unchecked> for MapFigure {
             panels: raw.panels,
             rows: raw.rows,
         };
-        check::figure(&figure)?;
+        figure.check()?;
         Ok(figure)
-    }
-}
-
-/// A named region of a map.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MapRegion {
-    /// What joins it to a table, such as a code; told in the tooltip.
-    pub id: String,
-    /// Name for people; empty shows the id alone.
-    pub label: String,
-    /// The polygons of the region, each an outer ring followed by its holes. Rings may be closed or
-    /// not and wound either way.
-    pub parts: Vec<Vec<Ring>>,
-}
-
-impl MapRegion {
-    /// A region from its polygons, each an outer ring followed by its holes.
-    pub fn new(
-        id: impl Into<String>,
-        label: impl Into<String>,
-        parts: impl Into<Vec<Vec<Ring>>>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            label: label.into(),
-            parts: parts.into(),
-        }
-    }
-
-    /// What people call it: the label, or else the id.
-    pub fn name(&self) -> &str {
-        if self.label.is_empty() {
-            &self.id
-        } else {
-            &self.label
-        }
-    }
-}
-
-/// One map of a [`MapFigure`]: a value for each region.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MapPanel {
-    /// Title above the map, such as "Observed"; also names the value in tooltips.
-    pub title: String,
-    /// What the colours mean, written below the title; may be empty.
-    pub value: Axis,
-    /// One value for each region, none where it is missing.
-    pub values: Vec<Option<f64>>,
-    /// Which colours.
-    pub colours: Colours,
-    /// How values become shares of the colour scale.
-    pub spacing: Spacing,
-    /// Panels that name the same scale, with the same colours and spacing, share its ends; empty
-    /// shares with none.
-    pub scale: String,
-    /// Ends of the scale, `(low, high)`; values outside get the colours of the ends. None takes
-    /// those of the values.
-    pub domain: Option<(f64, f64)>,
-}
-
-/// The colours of a [`MapPanel`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Colours {
-    /// From little (dark) to much (bright).
-    #[default]
-    Sequential,
-    /// Two hues on the two sides of a value that means "neither": 0 for differences, 1 for relative
-    /// risks.
-    Diverging {
-        /// The value without a hue.
-        centre: f64,
-    },
-    /// From sure (light) to unsure (dark), for standard deviations.
-    Spread,
-}
-
-/// How the colours of a [`MapPanel`] follow its values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Spacing {
-    /// [`Spacing::Log`] when all values are positive and so skewed that most would share one
-    /// colour, else [`Spacing::Linear`]. Diverging colours are linear unless [`Spacing::Log`] is
-    /// asked for.
-    #[default]
-    Auto,
-    /// Equal differences are equal steps of colour.
-    Linear,
-    /// Equal ratios are equal steps of colour: values must be positive.
-    Log,
-}
-
-/// A line of every region's tooltip that has no map of its own.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MapRow {
-    /// Name of the line, such as "95 % interval".
-    pub name: String,
-    /// Words for each region; empty words leave the line out.
-    pub words: Vec<String>,
-}
-
-impl MapRow {
-    /// An interval for each region, none where it is missing; infinite ends are told in words.
-    pub fn intervals(level: f64, ends: &[Option<(f64, f64)>]) -> Self {
-        Self {
-            name: interval_words(level),
-            words: ends
-                .iter()
-                .map(|ends| ends.map_or_else(String::new, |(low, high)| interval(low, high)))
-                .collect(),
-        }
     }
 }
 
@@ -205,7 +90,7 @@ impl MapFigure {
             panels,
             rows: Vec::new(),
         };
-        check::figure(&figure)?;
+        figure.check()?;
         Ok(figure)
     }
 
@@ -271,7 +156,7 @@ impl MapFigure {
     /// [`MapError::Latitude`] for a latitude beyond 90 degrees.
     pub fn geographic(mut self) -> Result<Self, MapError> {
         self.geographic = true;
-        check::latitudes(&self)?;
+        check::latitudes(&self.regions)?;
         Ok(self)
     }
 
@@ -292,7 +177,7 @@ impl MapFigure {
             ..like
         };
         self.panels.insert(0, panel);
-        check::figure(&self)?;
+        self.check()?;
         Ok(self)
     }
 
@@ -308,7 +193,7 @@ impl MapFigure {
             domain: Some((0.0, 1.0)),
             ..MapPanel::default()
         });
-        check::figure(&self)?;
+        self.check()?;
         Ok(self)
     }
 
@@ -320,6 +205,14 @@ impl MapFigure {
         check::row(&row, self.regions.len())?;
         self.rows.push(row);
         Ok(self)
+    }
+
+    fn check(&self) -> Result<(), MapError> {
+        check::figure(&self.regions, &self.panels, &self.rows)?;
+        match self.geographic {
+            true => check::latitudes(&self.regions),
+            false => Ok(()),
+        }
     }
 
     /// Id, title and caption.

@@ -1,27 +1,27 @@
 //! What a map must be before it is drawn.
 
-use super::{Colours, MapFigure, MapPanel, MapRegion, MapRow, Spacing};
+use super::panel::{Colours, MapPanel, Spacing};
+use super::region::{MapRegion, MapRow};
 use crate::error::MapError;
 
-/// Everything about a figure.
-pub(super) fn figure(figure: &MapFigure) -> Result<(), MapError> {
-    if figure.regions.is_empty() {
+/// Everything about a figure but its latitudes.
+pub(super) fn figure(
+    regions: &[MapRegion],
+    panels: &[MapPanel],
+    rows: &[MapRow],
+) -> Result<(), MapError> {
+    if regions.is_empty() {
         return Err(MapError::NoRegions);
     }
-    if figure.panels.is_empty() {
+    if panels.is_empty() {
         return Err(MapError::NoPanels);
     }
-    figure.regions.iter().try_for_each(region)?;
-    extent(&figure.regions)?;
-    for panel in &figure.panels {
-        values(panel, &figure.regions)?;
+    regions.iter().try_for_each(region)?;
+    extent(regions)?;
+    for panel in panels {
+        values(panel, regions)?;
     }
-    let count = figure.regions.len();
-    figure.rows.iter().try_for_each(|r| row(r, count))?;
-    if figure.geographic {
-        latitudes(figure)?;
-    }
-    Ok(())
+    rows.iter().try_for_each(|r| row(r, regions.len()))
 }
 
 /// Words for each region.
@@ -37,8 +37,8 @@ pub(super) fn row(row: &MapRow, regions: usize) -> Result<(), MapError> {
 }
 
 /// No latitude beyond a pole.
-pub(super) fn latitudes(figure: &MapFigure) -> Result<(), MapError> {
-    for region in &figure.regions {
+pub(super) fn latitudes(regions: &[MapRegion]) -> Result<(), MapError> {
+    for region in regions {
         for vertex in region.parts.iter().flatten().flatten() {
             if !(-90.0..=90.0).contains(&vertex[1]) {
                 return Err(MapError::Latitude {
@@ -160,7 +160,7 @@ fn values(panel: &MapPanel, regions: &[MapRegion]) -> Result<(), MapError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Heading, MapPrediction};
+    use crate::figure::{Heading, MapFigure, MapPrediction};
 
     fn square() -> MapRegion {
         let ring = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]];
