@@ -7,7 +7,7 @@ use pyo3::types::PyByteArray;
 use quadrat::error::InputError;
 use quadrat::model::{Posterior as Fitted, Prediction as Told, Scale};
 use quadrat::support::{Aggregate, Functionals};
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::outcome::{Where, heavy, warnings};
 use quadrat_study::refused;
 use quadrat_study::study::support::Aggregate as Words;

@@ -1,4 +1,4 @@
-//! The one place that talks to the library: from resolved studies to answers.
+//! From resolved studies to objects of the library, and from these to answers.
 
 mod answers;
 mod behind;
@@ -7,12 +7,11 @@ mod reporting;
 
 use std::sync::Arc;
 
-pub use answers::{Answer, Chances, Wanted, draw, draw_name, not_truncated, predict, prediction};
+pub use answers::{draw, not_truncated, predict, prediction};
 pub use behind::{WantedRows, behind};
 pub use meet::meet;
 pub use reporting::{
-    choose, library_scale, name_tables, ranks, reporting, reports, reports_probabilities,
-    table_names,
+    choose, name_tables, ranks, reporting, reports, reports_probabilities, table_names,
 };
 
 use crate::geographic::SAVED_AS;
@@ -25,7 +24,6 @@ use quadrat::model::{
     FitOptions, Hyperparameters, Inducing as LibraryInducing, Model, Observations,
     Setting as LibrarySetting,
 };
-use quadrat::parameter::PriorDensity;
 use quadrat::progress::{Keeper, Progress};
 
 use crate::codes::{self, Codes};
@@ -79,34 +77,6 @@ pub trait Checkpoint: Keeper {
 pub struct NotConverged {
     /// What it says of itself.
     reason: String,
-}
-
-/// Inputs and outputs of a kernel expression; the error is a byte offset into it and the message.
-pub fn kernel_columns(expression: &str) -> Result<(Vec<String>, Vec<String>), (usize, String)> {
-    match Kernel::parse(expression) {
-        Ok(kernel) => Ok((kernel.inputs().to_vec(), kernel.outputs().to_vec())),
-        Err(error) => Err((error.at, error.message)),
-    }
-}
-
-/// The columns of a kernel that hold labels, see [`Kernel::labels`]; none where it does not parse.
-pub fn kernel_labels(expression: &str) -> Vec<String> {
-    let kernel = Kernel::parse(expression);
-    let labels = kernel.iter().flat_map(Kernel::labels);
-    labels.map(str::to_owned).collect()
-}
-
-/// The expression of a kernel that is rough along an input.
-pub fn rough_part(dim: &str) -> String {
-    Kernel::matern12([dim]).to_string()
-}
-
-/// Whether a prior parses.
-pub fn check_prior(text: &str) -> Result<(), String> {
-    match text.parse::<PriorDensity>() {
-        Ok(_) => Ok(()),
-        Err(message) => Err(message),
-    }
 }
 
 /// A model of the study; settings of unknown hyperparameters are refused here.

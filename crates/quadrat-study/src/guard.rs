@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::engine::{Answer, draw_name};
+use crate::answer::{Answer, draw_name};
 use crate::places::Places;
 use crate::prediction_csv::COLUMNS;
 

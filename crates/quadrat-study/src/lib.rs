@@ -41,6 +41,8 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 #[doc(hidden)]
+pub mod answer;
+#[doc(hidden)]
 pub mod beside;
 #[doc(hidden)]
 pub mod codes;
@@ -50,6 +52,7 @@ pub mod density;
 pub mod diagnostic;
 #[doc(hidden)]
 pub mod engine;
+mod expressions;
 #[doc(hidden)]
 pub mod fit_json;
 #[doc(hidden)]

@@ -1,17 +1,18 @@
 //! What a run found, and what people should know of it, before anyone writes or shows it.
 
-use anyhow::{Context, Result};
-use quadrat::error::InputError;
-use quadrat::model::Slope;
-use quadrat::support::Functionals;
+mod places;
 
-use crate::engine::{self, Answer, Chances, Finer, FitSummary, McmcReport, Posterior, Running};
-use crate::functionals::functionals;
+pub use places::Where;
+
+use anyhow::{Context, Result};
+use quadrat::model::Slope;
+
+use crate::answer::{Answer, Chances, Wanted};
+use crate::engine::{self, Finer, FitSummary, McmcReport, Posterior, Running};
+use crate::expressions;
 use crate::numbers::{count, human, percent};
-use crate::places::Places;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
-use crate::study::support::Aggregate;
 use crate::sums;
 
 /// A fitted study with its predictions.
@@ -178,59 +179,12 @@ fn noisy(posterior: &Posterior, resolved: &Resolved, asked: &Asked) -> Result<Op
     if vary.is_none() || asked.scale != Scale::Response || asked.places.aggregate.is_some() {
         return Ok(None);
     }
-    let wanted = engine::Wanted {
+    let wanted = Wanted {
         scale: Scale::Observation,
         chances: Chances::default(),
         ..asked.wanted()
     };
     engine::predict(posterior, &asked.places, &wanted).map(Some)
-}
-
-/// Where predictions were asked for, as warnings speak of it.
-pub trait Where {
-    /// How many rows there are.
-    fn rows(&self) -> usize;
-
-    /// What a row is called: "row 3 (x = 2)".
-    fn called(&self, row: usize) -> String;
-
-    /// The output of all rows, where there are several.
-    fn output(&self) -> Option<&str>;
-
-    /// Sum or average over what has a width; `None` for points.
-    fn aggregate(&self) -> Option<Aggregate>;
-
-    /// All rows at their output, as the library takes them.
-    ///
-    /// # Errors
-    /// Where they cannot be made.
-    fn functionals(&self, posterior: &Posterior) -> Result<Functionals, InputError>;
-}
-
-impl Where for Places {
-    fn rows(&self) -> usize {
-        self.len()
-    }
-
-    fn called(&self, row: usize) -> String {
-        format!("row {} ({})", row + 1, self.describe(row))
-    }
-
-    fn output(&self) -> Option<&str> {
-        self.output.as_deref()
-    }
-
-    fn aggregate(&self) -> Option<Aggregate> {
-        self.aggregate
-    }
-
-    fn functionals(&self, posterior: &Posterior) -> Result<Functionals, InputError> {
-        let at = functionals(self, 0..self.len())?;
-        match &self.output {
-            Some(output) => posterior.at_output(&at, output),
-            None => Ok(at),
-        }
-    }
 }
 
 /// Everything people should know of the predictions at some places.
@@ -299,7 +253,7 @@ pub fn finer(answer: &Answer, rows: usize) -> Vec<String> {
             count(rows, "row"),
             human(finer.width),
             human(finer.lengthscale),
-            engine::rough_part(&finer.dim),
+            expressions::rough_part(&finer.dim),
             dim = finer.dim,
         )
     };

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use serde_json::Value;
 
-use crate::engine::{Answer, Chances, draw_name};
+use crate::answer::{Answer, Chances, draw_name};
 use crate::geo_file;
 use crate::places::Places;
 use crate::shapes::Shapes;

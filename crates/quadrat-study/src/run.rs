@@ -8,10 +8,11 @@ use quadrat::error::FitError;
 use quadrat::model::Posterior;
 use quadrat::progress::{Keeper, Progress};
 
+use crate::answer::Answer;
 use crate::beside;
 use crate::density;
 use crate::diagnostic::{Paint, Problem, Problems};
-use crate::engine::{Answer, NotConverged, Running};
+use crate::engine::{NotConverged, Running};
 use crate::fit_json;
 use crate::numbers::own_number;
 use crate::outcome::Outcome;

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use quadrat::likelihood::Likelihood;
 
-use crate::engine::{Answer, Posterior, reporting};
+use crate::answer::Answer;
+use crate::engine::{Posterior, reporting};
 use crate::numbers::{count, human};
 use crate::outcome::Where;
 use crate::study::support::Aggregate;

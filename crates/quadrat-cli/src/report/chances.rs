@@ -3,7 +3,7 @@
 use quadrat_plot::{
     Axis, Figure, ForestFigure, ForestRow, Heading, Limit, Panel, Places as At, Predicted,
 };
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::numbers::human;
 use quadrat_study::resolve::Asked;
 

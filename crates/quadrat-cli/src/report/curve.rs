@@ -1,7 +1,7 @@
 //! A prediction along one dimension, with what was observed and perhaps the truth.
 
 use quadrat_plot::{Axis, CurveFigure, Figure, Heading, Panel, Places as At, Predicted, Reference};
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::outcome::Outcome;
 use quadrat_study::prediction_csv;
 use quadrat_study::resolve::Asked;
@@ -204,7 +204,7 @@ mod tests {
             level: 0.95,
             of: 0,
             non_negative: false,
-            chances: quadrat_study::engine::Chances::default(),
+            chances: quadrat_study::answer::Chances::default(),
             table: None,
             like: None,
             limits: None,

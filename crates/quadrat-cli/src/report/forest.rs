@@ -1,7 +1,7 @@
 //! A prediction without an axis: a dot and an interval for each row.
 
 use quadrat_plot::{Axis, Figure, ForestFigure, ForestRow, Heading};
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::outcome::Outcome;
 use quadrat_study::resolve::Asked;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quadrat_plot::{
     Axis, Figure, Heading, MapError, MapFigure, MapPanel, MapPrediction, MapRegion,
 };
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::geo_file::key_text;
 use quadrat_study::geographic::parts_of;
 use quadrat_study::outcome::Outcome;

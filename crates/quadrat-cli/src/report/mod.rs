@@ -23,7 +23,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use quadrat_plot::{Cell, Evidence, Fact, Figure, Heading, HyperRow, Report, TablePreview};
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::numbers::{coordinate, count, percent};
 use quadrat_study::outcome::Outcome;
 use quadrat_study::places::Places;

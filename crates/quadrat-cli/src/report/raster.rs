@@ -1,7 +1,7 @@
 //! Bags whose points lie on a lattice in two dimensions, such as pixels, as maps.
 
 use quadrat_plot::{Area, Pixel};
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::numbers::human;
 use quadrat_study::places::Places;
 use quadrat_study::resolve::Observed;

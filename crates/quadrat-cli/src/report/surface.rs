@@ -1,7 +1,7 @@
 //! A prediction over two dimensions, as maps.
 
 use quadrat_plot::{Area, Axis, Figure, Ring, SurfaceFigure};
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::geographic::parts_of;
 use quadrat_study::numbers::human;
 use quadrat_study::outcome::Outcome;

@@ -1,6 +1,6 @@
 //! True values that a built-in example knows.
 
-use quadrat_study::engine::Answer;
+use quadrat_study::answer::Answer;
 use quadrat_study::places::Places;
 use quadrat_study::prediction_csv::{self, Cell};
 use quadrat_study::resolve::Asked;
@@ -105,7 +105,7 @@ mod tests {
             level: 0.95,
             of: 0,
             non_negative: false,
-            chances: quadrat_study::engine::Chances::default(),
+            chances: quadrat_study::answer::Chances::default(),
             table: None,
             like: None,
             limits: None,

@@ -7,8 +7,8 @@ use quadrat::density::{Answer, Density as Builder, DensityError};
 use serde_json::{Value, json};
 
 use super::rows::Rows;
+use crate::answer::draw_name;
 use crate::diagnostic::{Problem, Problems};
-use crate::engine::draw_name;
 use crate::numbers::{beside, count};
 use crate::study::density::Density;
 

@@ -8,8 +8,8 @@ use super::asked::Of;
 use super::common::{OWN, quoted};
 use super::rows::Rows;
 use super::said;
+use crate::answer::draw_name;
 use crate::diagnostic::Problems;
-use crate::engine::draw_name;
 use crate::numbers::exact;
 use crate::study::density::Density;
 

@@ -4,8 +4,8 @@ use quadrat::density::{ConditionalEstimate, Estimate2d};
 use quadrat::linalg::Mat;
 
 use super::common::{OWN, quoted};
+use crate::answer::draw_name;
 use crate::diagnostic::{Problem, Problems};
-use crate::engine::draw_name;
 use crate::numbers::exact;
 use crate::study::density::Density;
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use quadrat::model::{Behind, Posterior};
 
-use super::{Answer, Chances};
+use crate::answer::{Answer, Chances};
 use crate::guard;
 use crate::places::Places;
 use crate::resolve::RowsAsked;

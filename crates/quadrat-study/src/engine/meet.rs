@@ -4,7 +4,7 @@ use anyhow::Result;
 use quadrat::error::FitError;
 use quadrat::model::{GroupTotals, Met, Posterior};
 
-use super::{Answer, Wanted};
+use crate::answer::{Answer, Wanted};
 use crate::diagnostic::{Problem, Problems};
 use crate::functionals::functionals;
 use crate::guard;

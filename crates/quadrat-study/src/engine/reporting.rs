@@ -3,9 +3,9 @@
 use anyhow::Result;
 use quadrat::likelihood::Likelihood;
 use quadrat::link::Link;
-use quadrat::model::{Limits, Observations, Scale as LibraryScale};
+use quadrat::model::{Limits, Observations, Posterior, Scale as LibraryScale};
 
-use super::{LIMITS, Posterior, TABLES};
+use super::{LIMITS, TABLES};
 use crate::diagnostic::{Problem, Problems};
 use crate::instrument::{Choice, has_one_noise};
 use crate::limits::{Fault, Said, apart, limits};
@@ -90,7 +90,7 @@ pub fn choose(
     };
     let choice = Choice {
         names: &names,
-        groups: grouped(library_scale(scale)),
+        groups: grouped(scale.for_library()),
         observed: grouped(LibraryScale::Observation),
         scale,
         is_noisy: false,
@@ -105,13 +105,4 @@ pub fn choose(
     choice
         .table(named, is_known)
         .map_err(|fault| Problems::from(Problem::new(fault.message).remedy(fault.remedy)).into())
-}
-
-/// A scale as the library has it.
-pub fn library_scale(scale: Scale) -> LibraryScale {
-    match scale {
-        Scale::Latent => LibraryScale::Latent,
-        Scale::Response => LibraryScale::Response,
-        Scale::Observation | Scale::Report | Scale::Row => LibraryScale::Observation,
-    }
 }

@@ -2,9 +2,11 @@
 
 use quadrat::likelihood::Likelihood;
 
+use super::asked::{Asked, reporting};
 use super::columns::find;
 use super::files::Files;
-use super::{Asked, Observed, labels, reporting};
+use super::labels;
+use super::observed::Observed;
 use crate::diagnostic::{Problem, Problems, Remedy};
 use crate::numbers::exact;
 use crate::places::{Amounts, Places};

@@ -3,8 +3,8 @@
 
 use quadrat::model::{Instrument, Scale as LibraryScale, Varying, instruments};
 
-use super::{Asked, Observed};
-use crate::engine::library_scale;
+use super::asked::Asked;
+use super::observed::Observed;
 use crate::instrument::{Choice, has_one_noise};
 use crate::limits::{apart, limits};
 use crate::study::fields::Check;
@@ -49,7 +49,7 @@ pub(super) fn chosen(
         };
         let choice = Choice {
             names: &names,
-            groups: of_scale(library_scale(asked.scale)),
+            groups: of_scale(asked.scale.for_library()),
             observed: of_scale(LibraryScale::Observation),
             scale: asked.scale,
             is_noisy,

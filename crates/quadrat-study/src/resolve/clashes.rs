@@ -1,6 +1,6 @@
 //! Columns of an answer that would have one name.
 
-use crate::engine::Chances;
+use crate::answer::Chances;
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::study::Predict;

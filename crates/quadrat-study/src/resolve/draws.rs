@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::asked::{Asked, reporting};
 use super::meet::{self, Meeting};
-use super::{Asked, Observed, reporting};
+use super::observed::Observed;
 use crate::functionals::apart;
 use crate::numbers::count;
 use crate::study::fields::Check;

@@ -3,6 +3,7 @@
 
 mod amounts;
 mod apart;
+mod asked;
 mod bags;
 mod behind;
 mod choose;
@@ -21,6 +22,7 @@ mod labels;
 mod meet;
 mod observed;
 mod outputs;
+mod projection;
 mod ranks;
 mod read;
 mod regions;
@@ -35,20 +37,20 @@ mod varying;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use quadrat::model::Limits;
-
+use crate::answer::Chances;
 use crate::codes::Codes;
 use crate::diagnostic::Problems;
-use crate::engine::{Chances, Wanted};
 use crate::geographic::Geographic;
 use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::run_id;
 use crate::study::fields::Check;
 use crate::study::support::Support;
-use crate::study::{LEVEL, NonNegative, Observe, Output, Predict, Scale, Study, Where, links};
+use crate::study::{NonNegative, Observe, Output, Predict, Study, Where, links};
 pub use amounts::{amounts_suit, with_table, without_table};
 use apart::names_apart;
+pub use asked::Asked;
+use asked::reporting;
 pub use behind::RowsAsked;
 pub use choose::names;
 use choose::{chosen, new_rows_have_noise, shared_noise};
@@ -67,13 +69,11 @@ pub use ranks::{OBSERVED, one_count};
 use read::observed;
 pub use read::{read_places, shapes};
 pub use reports::soften;
+pub use rows::DENSE_ROWS;
 use rows::{open_rows, too_many_rows};
 pub use scales::SUMMED;
 use scales::behind_a_link;
 use varying::varying_rows;
-
-/// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
-pub const DENSE_ROWS: usize = 20_000;
 
 /// What constraints cost (study `binned-privacy-ages`).
 const TOO_NARROW: &str = "constraints make intervals too narrow: on histograms, 95 % intervals held about three quarters of the truth; `non_negative = \"truncate\"` held more than 90 %";
@@ -101,82 +101,6 @@ pub struct Resolved {
     pub run: String,
 }
 
-/// One prediction to make.
-#[derive(Debug, Clone)]
-pub struct Asked {
-    /// Its name.
-    pub name: String,
-    /// Where.
-    pub places: Places,
-    /// What for.
-    pub scale: Scale,
-    /// Probability of the interval.
-    pub level: f64,
-    /// Which `[[predict]]` it is, or is a part of.
-    pub of: usize,
-    /// Whether it is truncated at zero.
-    pub non_negative: bool,
-    /// Which probabilities besides.
-    pub chances: Chances,
-    /// The table that it is about, where that matters or is the only kind.
-    pub table: Option<usize>,
-    /// The name of that table, where tables differ.
-    pub like: Option<String>,
-    /// Between which numbers that table reports, where its reports are asked for.
-    pub limits: Option<Limits>,
-    /// The observed rows that are asked for, if they are.
-    pub rows: Option<RowsAsked>,
-    /// The totals that it meets, if it meets some.
-    pub meet: Option<MeetAsked>,
-    /// A name of its own for files and figures: with the output, where there are several.
-    pub id: String,
-}
-
-impl Asked {
-    /// What a `[[predict]]` asks for at places, of no table in particular.
-    fn of(
-        (study, of, predict): (&Study, usize, &Predict),
-        places: Places,
-        chances: Chances,
-    ) -> Self {
-        Self {
-            name: predict.name.value.clone(),
-            id: predict.name.value.clone(),
-            places,
-            scale: predict.scale,
-            level: predict.level.unwrap_or(LEVEL),
-            of,
-            non_negative: study.is_truncated(predict),
-            chances,
-            table: None,
-            like: None,
-            limits: None,
-            rows: None,
-            meet: None,
-        }
-    }
-
-    /// What is wanted at the places.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
-            scale: self.scale,
-            level: self.level,
-            non_negative: self.non_negative,
-            chances: self.chances.clone(),
-            table: self.table,
-            limits: self.limits,
-        }
-    }
-
-    /// The same for people.
-    pub fn title(&self) -> String {
-        match &self.places.output {
-            None => self.name.clone(),
-            Some(output) => format!("{}: {output}", self.name),
-        }
-    }
-}
-
 impl Resolved {
     /// The tables of an output.
     pub fn tables_of<'a>(&'a self, output: Option<&'a str>) -> impl Iterator<Item = &'a Observed> {
@@ -189,13 +113,6 @@ impl Resolved {
     pub fn reporting(&self, asked: &Asked) -> Option<&Observed> {
         reporting(&self.tables, asked)
     }
-}
-
-fn reporting<'a>(tables: &'a [Observed], asked: &Asked) -> Option<&'a Observed> {
-    let output = asked.places.output.as_deref();
-    let own = |t: &&Observed| t.says.is_report() && t.places.output.as_deref() == output;
-    let chosen = asked.table.and_then(|table| tables.get(table));
-    chosen.or_else(|| tables.iter().find(own))
 }
 
 /// What a study says of its outputs.
@@ -287,7 +204,7 @@ fn of_outputs(
 pub fn resolve(study: Study) -> Result<Resolved, Problems> {
     let check = Check::new(&study.source);
     let mut files = Files::new(&check, &study.folder, &study.shown);
-    let geographic = degrees::pair(&files, &study);
+    let geographic = projection::pair(&files, &study);
     files.geographic.clone_from(&geographic);
     let labels = study.labels();
     files.codes.replace(Codes::of(&labels));

@@ -1,6 +1,8 @@
 //! Predictions of the probability of every rank.
 
-use super::{Asked, Observed, no_column_twice, reporting};
+use super::asked::{Asked, reporting};
+use super::clashes::no_column_twice;
+use super::observed::Observed;
 use crate::diagnostic::Remedy;
 use crate::study::Study;
 use crate::study::fields::Check;

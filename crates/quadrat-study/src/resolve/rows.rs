@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use quadrat::likelihood::{Gaussian, Noise};
 use quadrat::model::Inference;
 
+use super::asked::Asked;
 use super::behind::{RowsAsked, columns, groups, which};
+use super::clashes::no_column_twice;
 use super::degrees::degrees;
 use super::files::Files;
-use super::{Asked, DENSE_ROWS, Observed, no_column_twice};
+use super::observed::Observed;
+use crate::answer::Chances;
 use crate::diagnostic::{Problem, Problems};
-use crate::engine::Chances;
 use crate::numbers::{LARGEST, count, human};
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
@@ -18,6 +20,9 @@ use crate::study::likelihood::Reports;
 use crate::study::support::Aggregate;
 use crate::study::{Predict, Study};
 use crate::table::Table;
+
+/// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
+pub const DENSE_ROWS: usize = 20_000;
 
 const SHOWN_ROWS: usize = 20;
 

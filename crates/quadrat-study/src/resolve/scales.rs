@@ -1,6 +1,7 @@
 //! What predictions need beside places: averages for new successes.
 
-use super::{Asked, Observed, reporting};
+use super::asked::{Asked, reporting};
+use super::observed::Observed;
 use crate::study::fields::Check;
 use crate::study::likelihood::Scale as Means;
 use crate::study::support::Aggregate;

@@ -18,6 +18,20 @@ pub struct Spanned<T> {
     pub span: Range<usize>,
 }
 
+impl Spanned<String> {
+    /// The place of a byte of the text, when it is written without escapes; else that of all of it.
+    pub fn byte(&self, source: &Source, at: usize) -> Range<usize> {
+        let written = source.text.get(self.span.clone()).unwrap_or("");
+        match written.find(&self.value) {
+            Some(quote) if at <= self.value.len() => {
+                let start = self.span.start + quote + at;
+                start..start + 1
+            }
+            _ => self.span.clone(),
+        }
+    }
+}
+
 /// The study being read and what was found wrong so far.
 pub struct Check<'a> {
     /// The text.

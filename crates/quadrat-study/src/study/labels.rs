@@ -1,7 +1,7 @@
 //! Which inputs hold labels.
 
 use super::Study;
-use crate::engine;
+use crate::expressions;
 
 impl Study {
     /// The inputs that only `iid` is over, in any kernel, and along which the mean is no line: what
@@ -12,9 +12,9 @@ impl Study {
         let mut labels: Vec<String> = Vec::new();
         let mut numbers: Vec<String> = self.latent.mean.value.columns().to_vec();
         for kernel in kernels {
-            let own = engine::kernel_labels(&kernel.value);
+            let own = expressions::kernel_labels(&kernel.value);
             // Every kernel was parsed before.
-            let (columns, _) = engine::kernel_columns(&kernel.value).unwrap_or_default();
+            let (columns, _) = expressions::kernel_columns(&kernel.value).unwrap_or_default();
             numbers.extend(columns.into_iter().filter(|column| !own.contains(column)));
             labels.extend(own);
         }

@@ -3,10 +3,12 @@
 //! Nothing here reads a table: that is `resolve`'s task.
 
 mod baseline;
+mod coregionalization;
 pub mod cumulative;
 pub mod density;
 pub mod fields;
 mod labels;
+mod latent;
 pub mod likelihood;
 mod link;
 pub mod links;
@@ -34,16 +36,17 @@ use quadrat::link::Link;
 pub use quadrat::model::Mean;
 use toml_edit::Document;
 
-use crate::diagnostic::{Problem, Problems, Source, shown};
-use crate::engine;
+use crate::diagnostic::{Problem, Problems, Source};
 use crate::simple::Simple;
-use fields::{Check, Section, Spanned};
+use fields::{Check, Section};
 use written::Written;
 
+pub use coregionalization::Coregionalization;
 pub use density::DensityStudy;
+pub use latent::Latent;
 pub use non_negative::NonNegative;
 pub use observe::Observe;
-pub use outputs::{Coregionalization, Output};
+pub use outputs::Output;
 pub use predict::{Beside, LEVEL, MOST_DRAWS, Predict, Scale, Where};
 pub use settings::{Inference, Integration, Setting};
 pub use sparse::Inducing;
@@ -92,33 +95,6 @@ pub struct Study {
     pub vary: Vec<Vary>,
     /// Simple methods whose means stand beside its own.
     pub baseline: Vec<Simple>,
-}
-
-/// The prior of the latent function.
-#[derive(Debug, Clone)]
-pub struct Latent {
-    /// The kernel expression, already parsed once.
-    pub kernel: Spanned<String>,
-    /// Columns of the kernel in order of appearance, without that of the outputs, and then those
-    /// of the mean alone.
-    pub columns: Vec<String>,
-    /// How many of them are those of the mean alone, the last.
-    pub beside: usize,
-    /// Outputs that the kernel itself mixes.
-    pub outputs: Vec<String>,
-    /// The mean function.
-    pub mean: Spanned<Mean>,
-    /// From its values to the means of counts and waiting times, when the study says.
-    pub link: Option<Spanned<Link>>,
-    /// Whether and how it is kept from being negative.
-    pub non_negative: Option<Spanned<NonNegative>>,
-}
-
-impl Latent {
-    /// The columns of the kernel, without that of the outputs.
-    pub fn of_kernel(&self) -> &[String] {
-        &self.columns[..self.columns.len() - self.beside]
-    }
 }
 
 /// A study of one of the kinds.
@@ -248,13 +224,13 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
         return study.filter(|_| problems.0.is_empty()).ok_or(problems);
     }
     let mut observe = observe::read(&root);
-    let latent = latent(&root, &observe);
+    let latent = latent::read(&root, &observe);
     let predict = predict::read(&root);
     let settings = settings::hyperparameters(&root);
     let inference = settings::inference(&root);
     let baseline = baseline::read(&root);
     let mut vary = varying::read(&root);
-    let mut coregionalization = outputs::coregionalization(&root);
+    let mut coregionalization = coregionalization::read(&root);
     let mut sections = preset::Sections {
         latent: latent.as_ref(),
         observe: &mut observe,
@@ -263,7 +239,7 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     };
     preset::apply(&root, &mut sections);
     varying::suits(&check, &vary, latent.as_ref(), &inference);
-    outputs::suits(&check, latent.as_ref(), &coregionalization, &observe);
+    coregionalization::suits(&check, latent.as_ref(), &coregionalization, &observe);
     together(&check, latent.as_ref(), &observe, &predict, &inference);
     let problems = check.finish();
     match latent {
@@ -306,7 +282,8 @@ fn together(
     }
     if let Some(latent) = latent {
         links::suits(check, latent.link.as_ref(), observe);
-        non_negative::suits(check, latent, observe, predict, inference);
+        let asked = latent.non_negative.as_ref();
+        non_negative::suits(check, asked, observe, predict, inference);
     }
     if let Some(table) = observe.first()
         && observe.iter().all(|o| !o.likelihood.is_report())
@@ -358,7 +335,7 @@ impl Study {
 
     /// Whether a prediction is truncated at zero.
     pub fn is_truncated(&self, predict: &Predict) -> bool {
-        non_negative::holds(&self.latent, predict)
+        non_negative::holds(self.latent.non_negative.as_ref(), predict)
     }
 }
 
@@ -368,125 +345,4 @@ fn shown_title(title: &str) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
-}
-
-fn latent(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
-    let nothing = toml_edit::Table::new();
-    let section = match root.get("latent") {
-        Some(item) => Section::from_item(
-            root.check,
-            "[latent]",
-            item,
-            "[latent] above `kernel = ...`",
-        )?,
-        None if map_kernel::of(observe, &[]).is_some() => {
-            Section::new(root.check, "[latent]", &nothing, 0..0)
-        }
-        None => {
-            root.missing(
-                "[latent]",
-                &format!(
-                    "add a section [latent] with a kernel, such as `kernel = \"se(age)\"`; {}",
-                    map_kernel::WHERE
-                ),
-            );
-            return None;
-        }
-    };
-    section.keys(&["kernel", "mean", "link", "non_negative"], &[]);
-    let link = link::read(&section);
-    let non_negative = non_negative::read(&section);
-    let mean = mean(&section);
-    let lines = mean.as_ref().map_or(&[][..], |mean| mean.value.columns());
-    let kernel = match (section.get("kernel"), map_kernel::of(observe, lines)) {
-        (Some(_), _) => section.text("kernel")?,
-        (None, Some(kernel)) => Spanned {
-            value: kernel.to_string(),
-            span: section.span.clone(),
-        },
-        (None, None) => {
-            section.missing(
-                "kernel",
-                &format!("such as `kernel = \"se(age)\"`; {}", map_kernel::WHERE),
-            );
-            return None;
-        }
-    };
-    match engine::kernel_columns(&kernel.value) {
-        Ok((mut columns, outputs)) => {
-            let mean = mean?;
-            let own = mean.value.columns().iter();
-            let beside: Vec<String> = own.filter(|c| !columns.contains(c)).cloned().collect();
-            columns.extend_from_slice(&beside);
-            Some(Latent {
-                kernel,
-                columns,
-                beside: beside.len(),
-                outputs,
-                mean,
-                link,
-                non_negative,
-            })
-        }
-        Err((at, message)) => {
-            let span = inside(root.check.source, &kernel, at);
-            root.check.refuse(
-                &span,
-                format!("in the kernel: {message}"),
-                "a kernel reads like `se(age) * periodic(year) + linear(age)`",
-            );
-            None
-        }
-    }
-}
-
-fn mean(section: &Section<'_>) -> Option<Spanned<Mean>> {
-    let Some(item) = section.get("mean") else {
-        return Some(Spanned {
-            value: Mean::Constant,
-            span: section.span.clone(),
-        });
-    };
-    let Some(text) = item.as_str() else {
-        let number = section.number("mean")?;
-        return Some(Spanned {
-            value: Mean::Fixed(number.value),
-            span: number.span,
-        });
-    };
-    let span = section.span_of("mean");
-    // A number in quotes is no number here, as it is nowhere else.
-    let is_line = text.contains("linear");
-    let known = match text.parse::<Mean>() {
-        Ok(Mean::Fixed(_)) => Err(format!("`{}` is not a known `mean`", shown(text))),
-        Err(_) if !is_line => Err(format!("`{}` is not a known `mean`", shown(text))),
-        Err(message) => {
-            let message = message.replace(char::is_control, " ");
-            Err(format!("in the `mean`: {message}"))
-        }
-        Ok(value) => Ok(value),
-    };
-    match known {
-        Ok(value) => Some(Spanned { value, span }),
-        Err(message) => {
-            section.check.refuse(
-                &span,
-                message,
-                "`mean` is \"constant\" (learned), \"zero\", a number, or lines along inputs, \"linear(elevation)\"",
-            );
-            None
-        }
-    }
-}
-
-/// The place of a byte of a string's value, when the string is written without escapes.
-fn inside(source: &Source, text: &Spanned<String>, at: usize) -> std::ops::Range<usize> {
-    let written = source.text.get(text.span.clone()).unwrap_or("");
-    match written.find(&text.value) {
-        Some(quote) if at <= text.value.len() => {
-            let start = text.span.start + quote + at;
-            start..start + 1
-        }
-        _ => text.span.clone(),
-    }
 }

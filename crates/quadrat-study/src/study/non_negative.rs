@@ -6,8 +6,9 @@ use quadrat::model::Inference as Way;
 
 use super::fields::{Check, Section, Spanned, kind};
 use super::likelihood::{Reports, Scale as Means};
+use super::observe::Observe;
 use super::predict::Predict;
-use super::{Inference, Latent, Observe};
+use super::settings::Inference;
 
 /// How the function is kept from being negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,21 +54,21 @@ pub fn read(section: &Section<'_>) -> Option<Spanned<NonNegative>> {
     })
 }
 
-/// Whether a prediction is truncated.
-pub fn holds(latent: &Latent, predict: &Predict) -> bool {
+/// Whether a prediction is truncated, given what `[latent]` asks for.
+pub fn holds(asked: Option<&Spanned<NonNegative>>, predict: &Predict) -> bool {
     let own = predict.non_negative.as_ref().map(|own| own.value);
-    own.unwrap_or(latent.non_negative.is_some())
+    own.unwrap_or(asked.is_some())
 }
 
 /// Refuses what has no zero to stop at, and constraints that inference cannot take.
 pub fn suits(
     check: &Check<'_>,
-    latent: &Latent,
+    asked: Option<&Spanned<NonNegative>>,
     observe: &[Observe],
     predict: &[Predict],
     inference: &Inference,
 ) {
-    if let Some(asked) = &latent.non_negative {
+    if let Some(asked) = asked {
         if !has_zero(check, &asked.span, observe) {
             return;
         }
@@ -75,7 +76,7 @@ pub fn suits(
             constrainable(check, &asked.span, inference);
         }
     }
-    for predict in predict.iter().filter(|predict| holds(latent, predict)) {
+    for predict in predict.iter().filter(|predict| holds(asked, predict)) {
         let own = predict.non_negative.as_ref().map(|own| &own.span);
         if own.is_some_and(|span| !has_zero(check, span, observe)) {
             continue;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use quadrat::model::Scale as LibraryScale;
 use toml_edit::Item;
 
 use super::fields::{Section, Spanned, distinct, kind, number, repeated};
@@ -145,6 +146,15 @@ impl Scale {
     /// Whether it is of new observations: with the noise of one table, and as that reports them.
     pub fn is_observed(self) -> bool {
         matches!(self, Self::Observation | Self::Report)
+    }
+
+    /// As the library has it.
+    pub fn for_library(self) -> LibraryScale {
+        match self {
+            Self::Latent => LibraryScale::Latent,
+            Self::Response => LibraryScale::Response,
+            Self::Observation | Self::Report | Self::Row => LibraryScale::Observation,
+        }
     }
 }
 

@@ -7,12 +7,14 @@ use std::ops::Range;
 use quadrat::link::Link;
 use quadrat::model::Varying;
 
+use super::coregionalization::Coregionalization;
 use super::fields::{Check, Section, Spanned};
+use super::latent::Latent;
 use super::likelihood::Reports;
 use super::observe::Observe;
-use super::outputs::{Coregionalization, Output};
+use super::outputs::Output;
+use super::varying;
 use super::varying::{Vary, is_of};
-use super::{Latent, varying};
 use crate::suggest;
 
 /// A family of models.

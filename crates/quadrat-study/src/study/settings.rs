@@ -10,7 +10,7 @@ use super::fields::{Check, Section, Spanned, kind};
 use super::likelihood::Reports;
 use super::observe::Observe;
 use super::sparse::{self, Inducing};
-use crate::engine;
+use crate::expressions;
 
 /// What the study says about one hyperparameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,7 +159,7 @@ fn says_something(own: &Section<'_>, name: &str) {
 
 fn prior(own: &Section<'_>) -> Option<String> {
     let text = own.text("prior")?;
-    match engine::check_prior(&text.value) {
+    match expressions::check_prior(&text.value) {
         Ok(()) => Some(text.value),
         Err(message) => {
             own.check.refuse(
@@ -305,7 +305,7 @@ impl Inference {
 
 /// Refuses a method that some table cannot have.
 pub fn suits(check: &Check<'_>, inference: &Inference, observe: &[Observe]) {
-    sparse::suits(check, inference, observe);
+    sparse::suits(check, inference.log_sum.as_ref(), observe);
     let named = |unsuitable: fn(&Observe) -> bool| observe.iter().find(|o| unsuitable(o));
     let span = &inference.method_span;
     if inference.method == Way::Exact

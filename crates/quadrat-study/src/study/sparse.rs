@@ -6,7 +6,6 @@ use quadrat::model::Inference as Way;
 use super::fields::{Check, Section, Spanned, kind};
 use super::likelihood::Scale;
 use super::observe::Observe;
-use super::settings::Inference;
 
 /// Where the inducing points of sparse inference lie.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -103,8 +102,8 @@ fn for_sparse(section: &Section<'_>, key: &str, method: Way) {
 }
 
 /// Refuses a form of the expected logarithm of a sum where there is no sum.
-pub(super) fn suits(check: &Check<'_>, inference: &Inference, observe: &[Observe]) {
-    let Some(form) = &inference.log_sum else {
+pub(super) fn suits(check: &Check<'_>, log_sum: Option<&Spanned<LogSum>>, observe: &[Observe]) {
+    let Some(form) = log_sum else {
         return;
     };
     let is_sum = |o: &Observe| {

@@ -7,9 +7,11 @@ use quadrat::link::Link;
 use quadrat::model::{Inference as Way, Varying};
 
 use super::fields::{Check, Section, Spanned};
+use super::latent::Latent;
 use super::likelihood::Reports;
-use super::{Inference, Latent, Observe};
-use crate::{engine, suggest};
+use super::observe::Observe;
+use super::settings::Inference;
+use crate::{expressions, suggest};
 
 /// What varies, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,10 +49,10 @@ fn section(root: &Section<'_>, key: &str, what: Varying) -> Option<Vary> {
     let link = section.word("link", &["exp", "softplus"], &["identity", "square"]);
     let link = link.and_then(|word| word.value.parse().ok());
     let kernel = section.text("kernel")?;
-    let (columns, outputs) = match engine::kernel_columns(&kernel.value) {
+    let (columns, outputs) = match expressions::kernel_columns(&kernel.value) {
         Ok(found) => found,
         Err((at, message)) => {
-            let span = super::inside(root.check.source, &kernel, at);
+            let span = kernel.byte(root.check.source, at);
             let remedy = "a kernel reads like `se(t)`";
             root.check
                 .refuse(&span, format!("in the kernel: {message}"), remedy);

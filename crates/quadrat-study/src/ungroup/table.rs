@@ -4,8 +4,8 @@ use quadrat::ungroup::Column;
 
 use super::found::All;
 use super::rows::Rows;
+use crate::answer::draw_name;
 use crate::diagnostic::{Problem, Problems};
-use crate::engine::draw_name;
 use crate::numbers::exact;
 use crate::prediction_csv::COLUMNS;
 use crate::study::ungroup::Ungroup;

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use quadrat_study::answer::{Answer, Chances};
 use quadrat_study::density::asked::{
     Densities, Named, Wanted, Which, answers, clash, planar, repeated, suits, which, with_quantiles,
 };
 use quadrat_study::density::model::Model;
 use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::engine::{Answer, Chances};
 use quadrat_study::numbers::count;
 use quadrat_study::places::Places;
 use quadrat_study::prediction_csv::{self, has_regions};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use quadrat::density::Saved;
 use quadrat::model::Limits;
+use quadrat_study::answer::{Answer, Chances, Wanted};
 use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::engine::{Chances, Wanted};
 use quadrat_study::geographic::{self, Geographic};
 use quadrat_study::numbers::count;
 use quadrat_study::outcome::{finer, of_places};
@@ -245,7 +245,7 @@ fn answers(
     args: &Predict,
     posterior: &engine::Posterior,
     asked: &Asked,
-) -> Result<Vec<(Places, engine::Answer)>> {
+) -> Result<Vec<(Places, Answer)>> {
     let scale = scale(args.scale);
     let chances = &asked.chances;
     let mut parts = Vec::new();
@@ -284,12 +284,7 @@ fn answers(
 }
 
 /// Warns of what a careful reader should know.
-fn tell(
-    args: &Predict,
-    posterior: &engine::Posterior,
-    asked: &Asked,
-    parts: &[(Places, engine::Answer)],
-) {
+fn tell(args: &Predict, posterior: &engine::Posterior, asked: &Asked, parts: &[(Places, Answer)]) {
     let own = parts.iter();
     let own = own.flat_map(|(places, answer)| of_places(places, answer, args.level()));
     // All outputs are asked for at the same places.
@@ -329,8 +324,8 @@ fn tell(
 }
 
 /// Writes the predictions to the file that was named, else to standard output.
-fn write(args: &Predict, parts: &[(Places, engine::Answer)]) -> Result<()> {
-    let parts: Vec<(&Places, &engine::Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
+fn write(args: &Predict, parts: &[(Places, Answer)]) -> Result<()> {
+    let parts: Vec<(&Places, &Answer)> = parts.iter().map(|(p, a)| (p, a)).collect();
     let Some(path) = &args.output else {
         return prediction_csv::write(&mut std::io::stdout().lock(), &parts);
     };

@@ -3,7 +3,7 @@
 use quadrat::density::{Drawn, Question, Question2d, QuestionGiven};
 
 use super::{Of, QUANTILE, Wanted};
-use crate::engine::Answer;
+use crate::answer::Answer;
 use crate::places::{Along, Places};
 use crate::study::support::Aggregate;
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::answer::answer;
 use super::{Named, Of, Wanted, beyond, within};
-use crate::engine::Answer;
+use crate::answer::Answer;
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
 use crate::suggest;

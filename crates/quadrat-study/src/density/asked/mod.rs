@@ -11,8 +11,8 @@ pub use groups::{Densities, Which, answers, which};
 pub use suits::suits;
 pub use tables::{Table, clash, planar, repeated, tables};
 
+use crate::answer::Chances;
 use crate::diagnostic::{Problem, Problems};
-use crate::engine::Chances;
 use crate::places::{Along, Labels, Places};
 
 /// The column of the probabilities of quantiles.

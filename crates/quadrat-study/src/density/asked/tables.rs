@@ -1,8 +1,8 @@
 //! The `[[predict]]` of the study of a density: places that are read and suit it.
 
 use super::{Named, Wanted, Which, suits, which, with_quantiles};
+use crate::answer::Chances;
 use crate::diagnostic::Problems;
-use crate::engine::Chances;
 use crate::places::Places;
 use crate::prediction_csv;
 use crate::resolve::{Files, read_places, shapes, with_table, without_table};
