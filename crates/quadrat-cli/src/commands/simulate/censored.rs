@@ -7,7 +7,7 @@ use quadrat::simulate::{Censored, CensoredData, CensoredOutput, Overlap, Record}
 use quadrat_study::diagnostic::Paint;
 use quadrat_study::numbers::{count, exact, human};
 
-use super::File;
+use super::files::File;
 use crate::args::{OverlapArg, RecordArg, SimulateCensored};
 
 /// Names of the outputs, and of their tables.

@@ -6,7 +6,7 @@ use quadrat::simulate::{Mixed, MixedData, Row};
 use quadrat_study::diagnostic::Paint;
 use quadrat_study::numbers::{count, exact, human};
 
-use super::File;
+use super::files::File;
 use crate::args::SimulateMixed;
 
 /// Names of the inputs, as far as there are any.

@@ -1,11 +1,10 @@
 //! `quadrat simulate`: artificial data with their truth, and a study that fits them.
 
 mod censored;
+mod files;
 mod mixed;
 
-use std::fmt::Write;
 use std::io::IsTerminal;
-use std::path::Path;
 
 use anyhow::Result;
 use quadrat::simulate::SimulateError;
@@ -13,14 +12,7 @@ use quadrat_study::diagnostic::{Paint, Problem, Problems};
 
 use super::print;
 use crate::args::{Simulate, Simulated};
-use crate::output::{Staged, writable};
-
-/// A file: its name, its text, what it holds.
-struct File {
-    name: &'static str,
-    text: String,
-    holds: String,
-}
+use files::{write, wrote};
 
 /// Runs the command.
 pub fn run(args: &Simulate) -> Result<()> {
@@ -62,46 +54,4 @@ fn refused(error: SimulateError, known: impl Fn(&str) -> (&str, String)) -> anyh
     let (name, like) = known(option);
     let problem = Problem::new(format!("`--{name}` is {value}; it must be {requirement}"));
     Problems::from(problem.remedy(format!("such as `--{name} {like}`"))).into()
-}
-
-/// Writes all files or none; those that are there and hold something else are spared.
-fn write(files: &[File], folder: &Path) -> Result<()> {
-    let mut problems = Problems::default();
-    for file in files {
-        let path = folder.join(file.name);
-        if std::fs::read(&path).is_ok_and(|present| present != file.text.as_bytes()) {
-            problems.push(
-                Problem::new(format!(
-                    "`{}` is there already and holds something else; the simulation would replace it",
-                    path.display()
-                ))
-                .remedy("move it away, or choose another folder with -o"),
-            );
-        }
-    }
-    problems.or(())?;
-    let paths: Vec<_> = files.iter().map(|file| folder.join(file.name)).collect();
-    writable(&paths)?;
-    let mut staged = Staged::new();
-    for (file, path) in files.iter().zip(&paths) {
-        staged.bytes(path, file.text.as_bytes())?;
-    }
-    staged.finish()?;
-    Ok(())
-}
-
-/// What was written, for people.
-fn wrote(files: &[File], folder: &Path) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    for file in files {
-        let _ = writeln!(text, "  {:<13}  {}", file.name, file.holds);
-    }
-    let _ = writeln!(
-        text,
-        "wrote {}; run it with `quadrat run {}`",
-        folder.display(),
-        folder.join("study.toml").display()
-    );
-    text
 }
