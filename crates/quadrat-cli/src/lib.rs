@@ -14,6 +14,7 @@ mod demo;
 mod output;
 mod progress;
 mod report;
+mod summary;
 mod terminal;
 
 use std::ffi::OsString;

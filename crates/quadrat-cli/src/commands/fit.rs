@@ -14,7 +14,7 @@ use super::{ELSEWHERE, closed, inputs, kept, print, running, spare_inputs};
 use crate::args::Fit;
 use crate::output::{Staged, writable};
 use crate::progress::Bar;
-use crate::terminal;
+use crate::summary;
 
 /// Runs the command.
 pub fn run(args: &Fit) -> Result<()> {
@@ -46,7 +46,7 @@ pub fn run(args: &Fit) -> Result<()> {
         print(&fit_json::text(&outcome)?)?;
     } else if !args.saying.quiet {
         let paint = Paint::on(std::io::stdout().is_terminal());
-        print(&terminal::summary(&outcome, &written, None, paint))?;
+        print(&summary::summary(&outcome, &written, None, paint))?;
     }
     closed(checkpoint.as_deref());
     Ok(())

@@ -19,7 +19,7 @@ use crate::check;
 use crate::demo::Example;
 use crate::output::{Lock, Staged, stop_gently, writable};
 use crate::progress::Bar;
-use crate::{report, terminal};
+use crate::{report, summary};
 
 /// Runs the command.
 pub fn run(args: &Run) -> Result<()> {
@@ -141,7 +141,7 @@ pub fn go(
         print(&json)?;
     } else if !saying.quiet {
         let paint = Paint::on(std::io::stdout().is_terminal());
-        print(&terminal::summary(&outcome, &written, Some(folder), paint))?;
+        print(&summary::summary(&outcome, &written, Some(folder), paint))?;
         for words in left_out {
             print(&format!("{}\n", clean(&words)))?;
         }

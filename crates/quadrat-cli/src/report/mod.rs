@@ -34,7 +34,7 @@ use quadrat_study::{prediction_csv, words};
 
 use crate::demo::Extras;
 use crate::output::Staged;
-use crate::terminal;
+use crate::summary::model;
 use quantity::quantity;
 use slices::Slices;
 use view::{Knowledge, View};
@@ -316,7 +316,7 @@ fn summary(outcome: &Outcome) -> Vec<String> {
     let mut sentences: Vec<String> = tables
         .map(|table| format!("Observed: {}.", words::observed(table)))
         .collect();
-    sentences.push(format!("Model: {}.", terminal::model(outcome)));
+    sentences.push(format!("Model: {}.", model(outcome)));
     let slopes = words::slopes(outcome).into_iter();
     sentences.extend(slopes.map(|words| format!("Slope {words}.")));
     // A figure shows them all.
