@@ -7,7 +7,7 @@ use quadrat_study::answer::Answer;
 use quadrat_study::numbers::human;
 use quadrat_study::resolve::Asked;
 
-use super::{forest, note};
+use super::captions::{self, note};
 
 /// What every column of [`Answer::chances`] tells: "P(risk > 1.2)".
 pub fn titles(asked: &Asked) -> Vec<String> {
@@ -62,7 +62,7 @@ pub fn panel(asked: &Asked, answer: &Answer, at: &At) -> Option<Panel> {
 pub fn lists(asked: &Asked, answer: &Answer) -> Vec<Figure> {
     let list = |(title, (column, values)): (&String, &(String, Vec<f64>))| {
         let row = |(row, &value): (usize, &f64)| ForestRow {
-            label: forest::label(asked, row),
+            label: captions::row(asked, row),
             mean: value,
             lower: value,
             upper: value,

@@ -6,9 +6,10 @@ use quadrat_study::outcome::Outcome;
 use quadrat_study::prediction_csv;
 use quadrat_study::resolve::Asked;
 
+use super::captions::{self, note};
 use super::slices::{self, Slices};
 use super::view::Shared;
-use super::{chances, inducing, marks, note, quantity, truth};
+use super::{chances, inducing, marks, quantity, truth};
 use crate::demo::{Extras, Truth};
 
 /// The figure, one panel per output; totals are drawn per unit of their boxes.
@@ -27,14 +28,14 @@ pub fn figure(
     });
     let others = (0..asked.places.dims.len()).filter(|&d| d != x);
     let (covariates, fixed): (Vec<usize>, Vec<usize>) =
-        others.partition(|&d| super::varies(&asked.places, d));
+        others.partition(|&d| slices::varies(&asked.places, d));
     let mut caption = format!("{}.", note(asked));
     if !fixed.is_empty() {
         let fixed = fixed.iter().map(|&d| &asked.places.dims[d]);
         let fixed = fixed.map(|dim| format!("{} = {}", dim.name, dim.told(0)));
         caption.push_str(&format!(" At {}.", fixed.collect::<Vec<_>>().join(", ")));
     }
-    caption.push_str(&super::covariates(asked, &covariates));
+    caption.push_str(&captions::covariates(asked, &covariates));
     Some(Figure::Curve(CurveFigure {
         heading: Heading::new(asked.name.clone(), asked.name.clone()).with_caption(caption),
         x: Axis::new(dim.name.clone()),
@@ -147,20 +148,9 @@ fn new_observations(asked: &Asked) -> String {
     }
 }
 
-/// The row of a prediction that holds a place, and what its total is divided by.
-pub fn row_at(asked: &Asked, x: f64) -> Option<usize> {
-    let places = &asked.places;
-    let along = (0..places.dims.len()).find(|&d| super::varies(places, d));
-    let dim = places.dims.get(along.unwrap_or(0))?;
-    (0..places.len()).find(|&row| {
-        let (lower, upper) = dim.ends(row);
-        lower == x || (lower < x && x < upper)
-    })
-}
-
 /// The truth along the dimension, that of the output where the truth names several.
 fn reference(asked: &Asked, truth: &Truth) -> Option<Reference> {
-    let scale = |x: f64| row_at(asked, x).map_or(1.0, |row| asked.places.volume(row));
+    let scale = |x: f64| truth::row_at(asked, x).map_or(1.0, |row| asked.places.volume(row));
     let output = truth.on.iter().position(|on| *on == prediction_csv::OUTPUT);
     let own =
         |at: &[&str]| output.is_none_or(|o| at.get(o).copied() == asked.places.output.as_deref());
@@ -176,52 +166,4 @@ fn reference(asked: &Asked, truth: &Truth) -> Option<Reference> {
         x,
         y,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use quadrat_study::grid::Axis;
-    use quadrat_study::places::Places;
-    use quadrat_study::study::Scale;
-    use quadrat_study::study::fields::Spanned;
-    use quadrat_study::study::support::Aggregate;
-
-    fn asked(axes: &[(&str, Axis)], aggregate: Option<Aggregate>) -> Asked {
-        let named = |(name, axis): &(&str, Axis)| {
-            let name = Spanned {
-                value: (*name).to_owned(),
-                span: 0..0,
-            };
-            (name, axis.clone())
-        };
-        let axes: Vec<_> = axes.iter().map(named).collect();
-        Asked {
-            name: "p".into(),
-            id: "p".into(),
-            places: Places::grid(&axes, aggregate, None),
-            scale: Scale::Response,
-            level: 0.95,
-            of: 0,
-            non_negative: false,
-            chances: quadrat_study::answer::Chances::default(),
-            table: None,
-            like: None,
-            limits: None,
-            rows: None,
-            meet: None,
-        }
-    }
-
-    #[test]
-    fn a_truth_belongs_to_the_row_along_the_dimension_that_varies() {
-        let age = Axis::new(67.0, 68.0, 1.0, true).unwrap();
-        let year = Axis::new(2000.0, 2003.0, 1.0, true).unwrap();
-        let cells = asked(&[("age", age), ("year", year)], Some(Aggregate::Sum));
-        assert_eq!(row_at(&cells, 2001.5), Some(1));
-        assert_eq!(row_at(&cells, 2003.5), None);
-        let points = asked(&[("hour", Axis::new(0.0, 3.0, 1.0, false).unwrap())], None);
-        assert_eq!(row_at(&points, 2.0), Some(2));
-        assert_eq!(row_at(&points, 2.5), None);
-    }
 }

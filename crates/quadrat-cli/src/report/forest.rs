@@ -5,7 +5,8 @@ use quadrat_study::answer::Answer;
 use quadrat_study::outcome::Outcome;
 use quadrat_study::resolve::Asked;
 
-use super::{chances, note, quantity, slices, truth};
+use super::captions::{self, note};
+use super::{chances, quantity, truth};
 use crate::demo::Extras;
 
 /// More rows than this make no readable figure.
@@ -21,7 +22,7 @@ pub fn figure(
     let truth = truth::of(asked, extras);
     let known = truth.map(|truth| truth::by_row(asked, truth));
     let row = |row: usize| ForestRow {
-        label: label(asked, row),
+        label: captions::row(asked, row),
         mean: answer.mean[row],
         lower: answer.lower[row],
         upper: answer.upper[row],
@@ -38,17 +39,4 @@ pub fn figure(
         limits: chances::limits(asked, false),
         ..ForestFigure::default()
     })
-}
-
-/// The key and the place of a row, in words.
-pub fn label(asked: &Asked, row: usize) -> String {
-    let places = &asked.places;
-    // A name that was kept says which row it is; its place would be a second one.
-    if let Some(first) = places.labels.first() {
-        return first.cells[row].clone();
-    }
-    let key = places.shapes.iter();
-    let key = key.map(|shapes| format!("{} {}", shapes.header, shapes.keys[row]));
-    let dims = places.shown().map(|dim| slices::along(dim, row));
-    key.chain(dims).collect::<Vec<_>>().join(", ")
 }

@@ -14,7 +14,7 @@ use quadrat_study::resolve::{Asked, Observed};
 use quadrat_study::shapes::{Regions, Shapes};
 
 use super::slices::{self, MOST, Slices};
-use super::{chances, quantity, truth};
+use super::{captions, chances, quantity, truth};
 use crate::demo::Extras;
 
 /// Maps of a prediction over regions: observed, predicted, sd; one figure for each place along the
@@ -49,11 +49,11 @@ pub fn predicted(
         };
         let others = (0..asked.places.dims.len()).filter(|d| !slices.dims.contains(d));
         let covariates: Vec<usize> = others
-            .filter(|&d| super::varies(&asked.places, d))
+            .filter(|&d| slices::varies(&asked.places, d))
             .collect();
-        let words = super::covariates(asked, &covariates) + on_map(outcome, shapes);
+        let words = captions::covariates(asked, &covariates) + on_map(outcome, shapes);
         let mut figure = MapFigure::prediction(
-            super::heading(asked, &slices, i, &words),
+            captions::heading(asked, &slices, i, &words),
             &Axis::new(quantity(outcome, asked)),
             rows.iter()
                 .map(|&row| region(shapes, regions, row))

@@ -2,6 +2,7 @@
 
 mod behind;
 mod calibration;
+mod captions;
 mod cells;
 mod chances;
 mod correlation;
@@ -22,21 +23,18 @@ mod view;
 use std::path::Path;
 
 use anyhow::Result;
-use quadrat_plot::{Cell, Evidence, Fact, Figure, Heading, HyperRow, Report, TablePreview};
+use quadrat_plot::{Cell, Evidence, Fact, Figure, HyperRow, Report, TablePreview};
 use quadrat_study::answer::Answer;
 use quadrat_study::numbers::{coordinate, count, percent};
 use quadrat_study::outcome::Outcome;
-use quadrat_study::places::Places;
 use quadrat_study::resolve::Asked;
-use quadrat_study::study::Scale;
-use quadrat_study::study::support::Aggregate;
 use quadrat_study::{prediction_csv, words};
 
 use crate::demo::Extras;
 use crate::output::Staged;
 use crate::summary::model;
+use captions::note;
 use quantity::quantity;
-use slices::Slices;
 use view::{Knowledge, View};
 
 /// Rows of each prediction table that the report shows.
@@ -159,7 +157,7 @@ fn predicted(
                 level: asked.level,
                 limits: chances::limits(asked, false),
                 labels: (0..asked.places.len())
-                    .map(|row| forest::label(asked, row))
+                    .map(|row| captions::row(asked, row))
                     .collect(),
                 mean: &answer.mean,
                 sd: &answer.sd,
@@ -239,76 +237,6 @@ fn list(
     let figure = forest::figure(outcome, asked, answer, extras);
     drawn.figures.push(figure);
     drawn.figures.extend(chances::lists(asked, answer));
-}
-
-/// Title and caption of a prediction, or of one of its slices.
-fn heading(asked: &Asked, slices: &Slices, i: usize, words: &str) -> Heading {
-    let row = slices.rows.get(i).and_then(|rows| rows.first());
-    let heading = match (slices.rows.len(), row) {
-        (2.., Some(&row)) => {
-            let at = slices::words(&asked.places, &slices.dims, row);
-            let title = format!("{}: {at}", asked.title());
-            Heading::new(format!("{}-{}", asked.id, i + 1), title)
-        }
-        _ => Heading::new(asked.id.as_str(), asked.title()),
-    };
-    heading.with_caption(format!("{}.{words}", note(asked)))
-}
-
-/// What a caption says of dimensions that differ from row to row and are no axes.
-fn covariates(asked: &Asked, dims: &[usize]) -> String {
-    let names: Vec<&str> = dims
-        .iter()
-        .map(|&d| asked.places.dims[d].name.as_str())
-        .collect();
-    match names.as_slice() {
-        [] => String::new(),
-        names => format!(" Every row has its own {}.", names.join(", ")),
-    }
-}
-
-/// The dimensions along which the rows differ.
-fn varying(places: &Places) -> Vec<usize> {
-    let dims = 0..places.dims.len();
-    dims.filter(|&d| varies(places, d)).collect()
-}
-
-/// Whether the rows differ along a dimension.
-fn varies(places: &Places, dim: usize) -> bool {
-    let dim = &places.dims[dim];
-    (1..places.len()).any(|row| dim.ends(row) != dim.ends(0))
-}
-
-/// What a prediction table holds, in words.
-fn note(asked: &Asked) -> String {
-    let over = match &asked.places.shapes {
-        Some(shapes) => format!("{}s", shapes.noun()),
-        None => "boxes".to_owned(),
-    };
-    let what = match asked.places.aggregate {
-        _ if asked.rows.as_ref().is_some_and(|r| r.groups.is_some()) => {
-            "Sums of the values behind observed rows".to_owned()
-        }
-        _ if asked.rows.is_some() => "Values behind observed rows".to_owned(),
-        None => "Values at points".to_owned(),
-        Some(Aggregate::Sum) => format!("Totals over {over}"),
-        Some(Aggregate::Mean) => format!("Averages over {over}"),
-    };
-    let what = match (&asked.like, asked.scale) {
-        (Some(table), Scale::Observation) => format!("New observations of {table}. {what}"),
-        (Some(table), Scale::Report) => format!("New reports of {table}. {what}"),
-        _ => what,
-    };
-    format!(
-        "{what}, {} scale, {} intervals{}",
-        asked.scale.word(),
-        percent(asked.level),
-        if asked.non_negative {
-            ", truncated at zero"
-        } else {
-            ""
-        }
-    )
 }
 
 fn summary(outcome: &Outcome) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! Rows of a prediction that look at one place several times, such as once a year: one figure for
-//! each.
+//! Along which dimensions the rows of a prediction differ, and rows that look at one place several
+//! times, such as once a year: one figure for each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -48,6 +48,18 @@ pub fn of(keys: &[Vec<u64>], places: &Places, others: &[usize]) -> Slices {
     let enough = single.filter(|s| s.rows.iter().all(once));
     let fewest = enough.min_by_key(|s| s.rows.len());
     fewest.unwrap_or_else(|| slices(others.to_vec()))
+}
+
+/// The dimensions along which the rows differ.
+pub fn varying(places: &Places) -> Vec<usize> {
+    let dims = 0..places.dims.len();
+    dims.filter(|&d| varies(places, d)).collect()
+}
+
+/// Whether the rows differ along a dimension.
+pub fn varies(places: &Places, dim: usize) -> bool {
+    let dim = &places.dims[dim];
+    (1..places.len()).any(|row| dim.ends(row) != dim.ends(0))
 }
 
 /// Rows that agree along some dimensions.

@@ -10,9 +10,9 @@ use quadrat_study::resolve::{Asked, Observed};
 
 use super::cells::{self, Cell};
 use super::raster::{self, Raster};
-use super::slices::Slices;
+use super::slices::{self, Slices};
 use super::view::{Over, Shared};
-use super::{chances, inducing, marks, quantity, truth};
+use super::{captions, chances, inducing, marks, quantity, truth};
 use crate::demo::Extras;
 
 /// The figures, one for each slice.
@@ -61,13 +61,13 @@ fn slice(
     });
     let others = (0..places.dims.len()).filter(|d| !axes.contains(d));
     let covariates = others.filter(|d| !over.slices.dims.contains(d));
-    let covariates: Vec<usize> = covariates.filter(|&d| super::varies(places, d)).collect();
+    let covariates: Vec<usize> = covariates.filter(|&d| slices::varies(places, d)).collect();
     let figure = SurfaceFigure {
-        heading: super::heading(
+        heading: captions::heading(
             asked,
             &over.slices,
             i,
-            &super::covariates(asked, &covariates),
+            &captions::covariates(asked, &covariates),
         ),
         observed: observed.collect(),
         predicted: rows.iter().zip(cells).map(pixel).collect(),
@@ -109,7 +109,7 @@ pub fn of_bags(
         asked,
         [x, y],
         SurfaceFigure {
-            heading: super::heading(asked, &Slices::one(places), 0, ""),
+            heading: captions::heading(asked, &Slices::one(places), 0, ""),
             observed: observed.collect(),
             predicted: raster.pixels(places, answer),
             reference,

@@ -5,7 +5,7 @@ use quadrat_study::places::Places;
 use quadrat_study::prediction_csv::{self, Cell};
 use quadrat_study::resolve::Asked;
 
-use super::curve;
+use super::slices;
 use crate::demo::{Extras, Truth};
 
 /// The truth of a prediction.
@@ -16,11 +16,22 @@ pub fn of<'a>(asked: &Asked, extras: Option<&'a Extras>) -> Option<&'a Truth> {
         .find(|truth| truth.prediction == asked.name)
 }
 
+/// The row of a prediction that holds a place, and what its total is divided by.
+pub fn row_at(asked: &Asked, x: f64) -> Option<usize> {
+    let places = &asked.places;
+    let along = (0..places.dims.len()).find(|&d| slices::varies(places, d));
+    let dim = places.dims.get(along.unwrap_or(0))?;
+    (0..places.len()).find(|&row| {
+        let (lower, upper) = dim.ends(row);
+        lower == x || (lower < x && x < upper)
+    })
+}
+
 /// True values, each with the row of the prediction that it belongs to.
 pub fn rows(asked: &Asked, truth: &Truth) -> Vec<(usize, f64)> {
     let rows = truth.rows().into_iter();
     let Some(columns) = columns(&asked.places, truth) else {
-        let along = |at: Vec<&str>| curve::row_at(asked, at.first()?.parse().ok()?);
+        let along = |at: Vec<&str>| row_at(asked, at.first()?.parse().ok()?);
         return rows
             .filter_map(|(at, value)| Some((along(at)?, value)))
             .collect();
@@ -85,22 +96,21 @@ mod tests {
     use quadrat_study::grid::Axis;
     use quadrat_study::study::Scale;
     use quadrat_study::study::fields::Spanned;
+    use quadrat_study::study::support::Aggregate;
 
-    #[test]
-    fn a_truth_belongs_to_the_row_of_the_same_columns() {
-        let named = |name: &str| Spanned {
-            value: name.to_owned(),
-            span: 0..0,
+    fn asked(axes: &[(&str, Axis)], aggregate: Option<Aggregate>) -> Asked {
+        let named = |(name, axis): &(&str, Axis)| {
+            let name = Spanned {
+                value: (*name).to_owned(),
+                span: 0..0,
+            };
+            (name, axis.clone())
         };
-        let (age, year) = (
-            Axis::new(0.0, 2.0, 1.0, true).unwrap(),
-            Axis::new(0.0, 2.0, 1.0, false).unwrap(),
-        );
-        let axes = [(named("age"), age), (named("year"), year)];
-        let asked = Asked {
+        let axes: Vec<_> = axes.iter().map(named).collect();
+        Asked {
             name: "p".into(),
             id: "p".into(),
-            places: Places::grid(&axes, None, None),
+            places: Places::grid(&axes, aggregate, None),
             scale: Scale::Response,
             level: 0.95,
             of: 0,
@@ -111,7 +121,14 @@ mod tests {
             limits: None,
             rows: None,
             meet: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_truth_belongs_to_the_row_of_the_same_columns() {
+        let age = Axis::new(0.0, 2.0, 1.0, true).unwrap();
+        let year = Axis::new(0.0, 2.0, 1.0, false).unwrap();
+        let asked = asked(&[("age", age), ("year", year)], None);
         let truth = Truth {
             prediction: "p",
             table: "year,age_upper,age_lower,people\n2,2,1,5\n1.0,1,0,7\n9,1,0,8",
@@ -122,5 +139,17 @@ mod tests {
         // Ages in rows of three years; nobody asked for the year 9.
         assert_eq!(rows(&asked, &truth), [(5, 5.0), (1, 7.0)]);
         assert_eq!(by_row(&asked, &truth)[..3], [None, Some(7.0), None]);
+    }
+
+    #[test]
+    fn a_truth_belongs_to_the_row_along_the_dimension_that_varies() {
+        let age = Axis::new(67.0, 68.0, 1.0, true).unwrap();
+        let year = Axis::new(2000.0, 2003.0, 1.0, true).unwrap();
+        let cells = asked(&[("age", age), ("year", year)], Some(Aggregate::Sum));
+        assert_eq!(row_at(&cells, 2001.5), Some(1));
+        assert_eq!(row_at(&cells, 2003.5), None);
+        let points = asked(&[("hour", Axis::new(0.0, 3.0, 1.0, false).unwrap())], None);
+        assert_eq!(row_at(&points, 2.0), Some(2));
+        assert_eq!(row_at(&points, 2.5), None);
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Knowledge<'a> {
 
 /// The picture of some places that are points or boxes.
 pub fn of(places: &Places, known: &Knowledge<'_>) -> View {
-    let all = super::varying(places);
+    let all = slices::varying(places);
     // Labels are no axis.
     let is_label = |d: &usize| places.dims[*d].labels.is_some();
     let (labels, varying): (Vec<usize>, Vec<usize>) = all.iter().partition(|d| is_label(d));
