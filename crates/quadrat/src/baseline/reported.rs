@@ -1,7 +1,7 @@
 //! What rows report, as simple methods take it.
 
 use crate::error::InputError;
-use crate::likelihood::Likelihood;
+use crate::likelihood::Outcomes;
 use crate::model::Observations;
 use crate::support::Functionals;
 
@@ -29,40 +29,34 @@ impl Reported {
                 values: values.to_vec(),
             })
         };
-        let counts = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
-            (lower == upper).then(|| Self {
-                values: lower.to_vec(),
-                amounts: exposure.to_vec(),
-            })
-        };
-        match table.likelihood() {
-            Likelihood::Gaussian(x) => once(x.values()),
-            Likelihood::Laplace(x) => once(x.values()),
-            Likelihood::StudentT(x) => once(x.values()),
-            Likelihood::Truncated(x) => once(x.values()),
-            Likelihood::Exponential(x) => once(x.values()),
-            Likelihood::Gamma(x) => once(x.values()),
-            Likelihood::LogNormal(x) => once(x.values()),
-            Likelihood::Bernoulli(x) => {
-                let values = x.values().iter().map(|&yes| f64::from(u8::from(yes)));
+        match table.likelihood().outcomes() {
+            Outcomes::Values(values) => once(values),
+            Outcomes::Answers(answers) => {
+                let values = answers.iter().map(|&yes| f64::from(u8::from(yes)));
                 once(&values.collect::<Vec<f64>>())
             }
-            Likelihood::Binomial(x) => Some(Self {
-                values: x.successes().to_vec(),
-                amounts: x.trials().to_vec(),
+            Outcomes::Successes { successes, trials } => Some(Self {
+                values: successes.to_vec(),
+                amounts: trials.to_vec(),
             }),
-            Likelihood::Poisson(x) => counts(x.lower(), x.upper(), x.exposure()),
-            Likelihood::NegativeBinomial(x) => counts(x.lower(), x.upper(), x.exposure()),
-            _ => None,
+            Outcomes::Counts(x) => (x.lower == x.upper).then(|| Self {
+                values: x.lower.to_vec(),
+                amounts: x.exposure.to_vec(),
+            }),
+            Outcomes::Intervals(_) | Outcomes::Ranks(_) | Outcomes::Bounds => None,
         }
     }
 
     /// The same for methods of counts: successes are no counts of events, whose rates have no upper
     /// limit.
     pub fn of_counts(table: &Observations) -> Option<Self> {
-        match table.likelihood() {
-            Likelihood::Bernoulli(_) | Likelihood::Binomial(_) => None,
-            _ => Self::of(table),
+        match table.likelihood().outcomes() {
+            Outcomes::Answers(_) | Outcomes::Successes { .. } => None,
+            Outcomes::Values(_)
+            | Outcomes::Intervals(_)
+            | Outcomes::Counts(_)
+            | Outcomes::Ranks(_)
+            | Outcomes::Bounds => Self::of(table),
         }
     }
 

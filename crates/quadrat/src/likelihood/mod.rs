@@ -29,9 +29,11 @@ mod negative_binomial;
 mod noise;
 mod open_count;
 mod ordinal;
+mod outcomes;
 mod poisson;
 mod positive;
 mod positive_rows;
+mod properties;
 mod quadrature;
 #[cfg(test)]
 mod quadrature_tests;
@@ -60,6 +62,8 @@ pub use lognormal::{LogNormal, LogSd};
 pub use negative_binomial::{Dispersion, NegativeBinomial};
 pub use noise::Noise;
 pub use ordinal::{Ordinal, Thresholds};
+pub(crate) use outcomes::ends_of_rank;
+pub use outcomes::{Counts, Outcomes};
 pub use poisson::Poisson;
 pub use positive::Positive;
 pub use sigmoid::Sigmoid;
@@ -219,10 +223,9 @@ impl Likelihood {
     /// Values of an area are averaged behind it.
     #[must_use]
     pub fn mean_link(&self) -> Option<Link> {
-        match self {
-            Self::Bernoulli(x) => Some(x.sigmoid().link()),
-            Self::Binomial(x) => Some(x.sigmoid().link()),
-            _ => self.link(),
+        match self.sigmoid() {
+            Some(sigmoid) => Some(sigmoid.link()),
+            None => self.link(),
         }
     }
 

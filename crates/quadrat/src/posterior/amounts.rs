@@ -1,7 +1,7 @@
 //! At which exposures, among how many trials, or with which known noise new rows are predicted.
 
 use crate::error::InputError;
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::{Likelihood, Noise, Outcomes};
 use crate::problem::scale::Scale;
 
 /// Larger exposures are refused: squares of expected counts would not fit.
@@ -78,17 +78,14 @@ impl Amounts {
 
     /// Refuses exposures of what is no count, and trials of what is no success among them.
     pub fn suit(&self, likelihood: &Likelihood) -> Result<(), InputError> {
-        let counts = matches!(
-            likelihood,
-            Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
-        );
-        if !self.exposure.is_empty() && !counts {
+        if !self.exposure.is_empty() && likelihood.counts().is_none() {
             return Err(InputError::Unavailable {
                 what: "an exposure of what is no count",
                 remedy: "exposures are of `poisson` and `negative_binomial` rows; leave it out",
             });
         }
-        if !self.trials.is_empty() && !matches!(likelihood, Likelihood::Binomial(_)) {
+        let successes = matches!(likelihood.outcomes(), Outcomes::Successes { .. });
+        if !self.trials.is_empty() && !successes {
             return Err(InputError::Unavailable {
                 what: "trials of what is no success among them",
                 remedy: "trials are of `binomial` rows; leave them out",

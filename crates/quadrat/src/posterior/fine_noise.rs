@@ -2,7 +2,7 @@
 
 use super::mixture::Posterior;
 use crate::error::FitError;
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::{Likelihood, Noise, Outcomes};
 use crate::problem::scale::Scale;
 use crate::support::Functionals;
 
@@ -82,17 +82,18 @@ pub(crate) fn warning(posterior: &Posterior) -> Result<Option<String>, FitError>
 /// Known noise variances of rows that report values, with what the width of an interval adds; none
 /// where noise is learned, or is none of values.
 fn known(likelihood: &Likelihood) -> Option<Vec<f64>> {
-    if let Likelihood::Laplace(x) = likelihood {
-        return Some(x.scale().iter().map(|scale| 2.0 * scale * scale).collect());
-    }
-    let Noise::Known(known) = likelihood.noise()? else {
+    if likelihood.noise().is_some_and(Noise::is_learned) {
         return None;
-    };
-    let readings = match likelihood {
-        Likelihood::Interval(x) => Some(x),
-        Likelihood::Censored(x) => Some(x.readings()),
-        Likelihood::Ordinal(_) => return None,
-        _ => None,
+    }
+    let known = likelihood.known_variance()?;
+    let readings = match likelihood.outcomes() {
+        Outcomes::Values(_) => None,
+        Outcomes::Intervals(x) => Some(x),
+        Outcomes::Ranks(_)
+        | Outcomes::Counts(_)
+        | Outcomes::Answers(_)
+        | Outcomes::Successes { .. }
+        | Outcomes::Bounds => return None,
     };
     let width = |row: usize| readings.map_or(0.0, |r| r.upper()[row] - r.lower()[row]);
     let each = known.iter().enumerate();

@@ -3,7 +3,7 @@
 use super::mixture::Posterior;
 use crate::error::InputError;
 use crate::kernel::Kind;
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::Noise;
 use crate::link::Link;
 use crate::problem::observations::Observations;
 use crate::support::Functionals;
@@ -71,7 +71,7 @@ impl Posterior {
     /// # Errors
     /// [`InputError::UnknownDimension`].
     pub fn finer_than_rows(&self, at: &Functionals) -> Result<Vec<Finer>, InputError> {
-        let is_value = |t: &&Observations| !matches!(t.likelihood(), Likelihood::Positive(_));
+        let is_value = |t: &&Observations| !t.likelihood().is_bound();
         let seen = self.tables.iter().filter(is_value).map(|t| t.supports());
         let seen: Result<Vec<Functionals>, _> = seen.map(|s| s.select(self.dims())).collect();
         let seen = seen?;

@@ -3,7 +3,7 @@
 use super::mixture::Posterior;
 use crate::error::FitError;
 use crate::inference::{Conditioned, Node, Optimum, crossvalidate};
-use crate::likelihood::Likelihood;
+use crate::likelihood::Outcomes;
 use crate::parameter::Parameter;
 use crate::problem::assembly::Problem;
 use crate::problem::normal_rows::NormalRows;
@@ -128,14 +128,18 @@ pub(crate) fn limits_alone(posterior: &Posterior) -> Vec<String> {
     let tables = posterior.problem.tables();
     let outputs = 0..posterior.outputs().len().max(1);
     let only = |output: usize| {
-        let mut ends =
-            tables
-                .of_output(output)
-                .map(|table| match &posterior.tables[table].likelihood {
-                    Likelihood::Censored(censored) => censored.readings().only_end(),
-                    Likelihood::Interval(interval) => interval.only_end(),
-                    _ => None,
-                });
+        let own = tables.of_output(output);
+        let mut ends = own.map(
+            |table| match posterior.tables[table].likelihood.outcomes() {
+                Outcomes::Intervals(readings) => readings.only_end(),
+                Outcomes::Values(_)
+                | Outcomes::Counts(_)
+                | Outcomes::Answers(_)
+                | Outcomes::Successes { .. }
+                | Outcomes::Ranks(_)
+                | Outcomes::Bounds => None,
+            },
+        );
         let first = ends.next()??;
         ends.all(|end| end == Some(first))
             .then_some((output, first))

@@ -15,7 +15,6 @@ use super::summary::{FitSummary, LeaveOneOut};
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
 use crate::kernel::{Kernel, Kind, Role};
-use crate::likelihood::Likelihood;
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
@@ -280,14 +279,9 @@ impl Posterior {
             self.varying_at(second, &at)?.into_latent(),
             second.spec.link,
         );
-        Ok(match likelihood {
-            Likelihood::Gaussian(_)
-            | Likelihood::Interval(_)
-            | Likelihood::Censored(_)
-            | Likelihood::Truncated(_) => {
-                latent.with_varying_noise(VaryingNoise::new(g, link, known))
-            }
-            _ => latent.through(predictive.with_spread(g, link)),
+        Ok(match likelihood.has_normal_noise() {
+            true => latent.with_varying_noise(VaryingNoise::new(g, link, known)),
+            false => latent.through(predictive.with_spread(g, link)),
         })
     }
 

@@ -4,7 +4,7 @@ use super::amounts::Amounts;
 use super::mixture::Posterior;
 use super::prediction::Prediction;
 use crate::error::{FitError, InputError};
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::Outcomes;
 use crate::problem::observations::Observations;
 use crate::problem::scale::Scale;
 use crate::support::Functionals;
@@ -118,18 +118,16 @@ const NOTHING_TO_REPORT: InputError = InputError::Unavailable {
 fn own_amounts(rows: &Observations) -> Result<Amounts, InputError> {
     let likelihood = rows.likelihood();
     let mut amounts = Amounts::default();
-    match likelihood {
-        Likelihood::Poisson(x) => amounts.exposure = x.exposure().to_vec(),
-        Likelihood::NegativeBinomial(x) => amounts.exposure = x.exposure().to_vec(),
-        Likelihood::Binomial(x) => amounts.trials = x.trials().iter().map(|n| *n as u64).collect(),
-        Likelihood::Laplace(x) => {
-            amounts.variance = x.scale().iter().map(|s| 2.0 * s * s).collect();
+    match likelihood.outcomes() {
+        Outcomes::Counts(counts) => amounts.exposure = counts.exposure.to_vec(),
+        Outcomes::Successes { trials, .. } => {
+            amounts.trials = trials.iter().map(|n| *n as u64).collect();
         }
-        _ => {
-            if let Some(known) = likelihood.noise().and_then(Noise::known) {
-                amounts.variance = known.to_vec();
-            }
-        }
+        Outcomes::Values(_)
+        | Outcomes::Intervals(_)
+        | Outcomes::Answers(_)
+        | Outcomes::Ranks(_)
+        | Outcomes::Bounds => amounts.variance = likelihood.known_variance().unwrap_or_default(),
     }
     let is_nothing = amounts.exposure.contains(&0.0) || amounts.trials.contains(&0);
     match is_nothing {

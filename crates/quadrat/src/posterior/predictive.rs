@@ -12,11 +12,11 @@ use std::sync::Arc;
 use super::amounts::Amounts;
 use super::normal_mixture::RowMixtures;
 use crate::inference::sites::pair::scale;
-use crate::likelihood::Likelihood;
 use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::crossing::Crossing;
 use crate::likelihood::distribution::{Distribution, MOST_TERMS};
 use crate::likelihood::local::Circumstances;
+use crate::likelihood::{Likelihood, Outcomes};
 use crate::link::{CLIP, Link};
 use crate::special::scalar::normal_pdf;
 
@@ -330,20 +330,19 @@ impl Predictive {
 
     /// Whether new counts are asked for.
     pub fn is_count(&self) -> bool {
-        let is_one = matches!(
-            *self.likelihood,
-            Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
-        );
-        is_one && !self.is_mean()
+        self.likelihood.counts().is_some() && !self.is_mean()
     }
 
     /// Whether new observations are whole numbers.
     pub fn is_discrete(&self) -> bool {
-        let answers = matches!(
-            *self.likelihood,
-            Likelihood::Binomial(_) | Likelihood::Bernoulli(_) | Likelihood::Ordinal(_)
-        );
-        self.is_count() || answers && !self.is_mean()
+        let is_whole = match self.likelihood.outcomes() {
+            Outcomes::Counts(_)
+            | Outcomes::Answers(_)
+            | Outcomes::Successes { .. }
+            | Outcomes::Ranks(_) => true,
+            Outcomes::Values(_) | Outcomes::Intervals(_) | Outcomes::Bounds => false,
+        };
+        is_whole && !self.is_mean()
     }
 
     /// Whether means of observations are asked for.
@@ -456,18 +455,16 @@ impl Predictive {
         if dispersion.is_some_and(|alpha| alpha > 0.0) && self.has_terms(&c) {
             return None;
         }
-        let crossing = match (&*self.likelihood, &at, dispersion) {
-            (likelihood, _, Some(dispersion)) => Crossing::Counts {
-                link: likelihood.link()?,
+        let crossing = match (&at, dispersion) {
+            (_, Some(dispersion)) => Crossing::Counts {
+                link: self.likelihood.link()?,
                 exposure: self.exposure(c.row),
                 dispersion,
             },
-            (Likelihood::Binomial(likelihood), Distribution::Binomial(at), _) => {
-                Crossing::Successes {
-                    sigmoid: likelihood.sigmoid(),
-                    trials: at.trials as f64,
-                }
-            }
+            (Distribution::Binomial(at), None) => Crossing::Successes {
+                sigmoid: self.likelihood.sigmoid()?,
+                trials: at.trials as f64,
+            },
             _ => return None,
         };
         Some((crossing, crossing.step((c.mean, c.sd), at.mean())?))

@@ -105,7 +105,7 @@ struct Kind<'a> {
 fn grouped<'a>(kinds: impl Iterator<Item = (usize, Kind<'a>)>, scale: Scale) -> Vec<Vec<usize>> {
     let mut groups: Vec<(Kind<'a>, Vec<usize>)> = Vec::new();
     for (table, kind) in kinds {
-        if matches!(kind.likelihood, Likelihood::Positive(_)) {
+        if kind.likelihood.is_bound() {
             continue;
         }
         match groups
@@ -145,44 +145,43 @@ enum Mean {
 }
 
 fn mean(likelihood: &Likelihood) -> Mean {
-    match (likelihood, likelihood.link()) {
-        (_, Some(link)) => Mean::Rate(link),
-        (Likelihood::Bernoulli(x), _) => Mean::Probability(x.sigmoid()),
-        (Likelihood::Binomial(x), _) => Mean::Probability(x.sigmoid()),
-        _ => Mean::Value,
+    match (likelihood.link(), likelihood.sigmoid()) {
+        (Some(link), _) => Mean::Rate(link),
+        (None, Some(sigmoid)) => Mean::Probability(sigmoid),
+        (None, None) => Mean::Value,
     }
 }
 
 /// Whether two tables report the same sort of thing, learned numbers and noise variances aside.
 fn report_alike(a: &Likelihood, b: &Likelihood) -> bool {
-    // Of intervals, censored and truncated values a new one is a value with normal noise.
-    let is_normal = |l: &Likelihood| {
-        matches!(
-            l,
-            Likelihood::Gaussian(_)
-                | Likelihood::Interval(_)
-                | Likelihood::Censored(_)
-                | Likelihood::Truncated(_)
-        )
-    };
-    // A new one is a success or none.
-    let is_trial = |l: &Likelihood| matches!(l, Likelihood::Bernoulli(_) | Likelihood::Binomial(_));
-    match (a, b) {
-        (Likelihood::StudentT(a), Likelihood::StudentT(b)) => {
-            a.degrees_setting() == b.degrees_setting()
+    match a {
+        Likelihood::StudentT(a) => {
+            matches!(b, Likelihood::StudentT(b) if a.degrees_setting() == b.degrees_setting())
         }
-        (Likelihood::Laplace(a), Likelihood::Laplace(b)) => {
+        Likelihood::Laplace(a) => {
+            let Likelihood::Laplace(b) = b else {
+                return false;
+            };
             let first = a.scale().first();
             let mut all = a.scale().iter().chain(b.scale());
             all.all(|scale| Some(scale) == first)
         }
-        (Likelihood::Ordinal(a), Likelihood::Ordinal(b)) => {
-            a.thresholds_setting() == b.thresholds_setting()
+        Likelihood::Ordinal(a) => {
+            matches!(b, Likelihood::Ordinal(b) if a.thresholds_setting() == b.thresholds_setting())
         }
-        (Likelihood::NegativeBinomial(a), Likelihood::NegativeBinomial(b)) => {
-            a.dispersion() == b.dispersion()
-        }
-        _ => is_normal(a) && is_normal(b) || is_trial(a) && is_trial(b) || a.name() == b.name(),
+        Likelihood::NegativeBinomial(a) => Some(a.dispersion()) == b.dispersion(),
+        // Of intervals, censored and truncated values a new one is a value with normal noise.
+        Likelihood::Gaussian(_)
+        | Likelihood::Interval(_)
+        | Likelihood::Censored(_)
+        | Likelihood::Truncated(_) => b.has_normal_noise(),
+        // A new one is a success or none.
+        Likelihood::Bernoulli(_) | Likelihood::Binomial(_) => b.sigmoid().is_some(),
+        Likelihood::Positive(_)
+        | Likelihood::Poisson(_)
+        | Likelihood::Exponential(_)
+        | Likelihood::Gamma(_)
+        | Likelihood::LogNormal(_) => a.name() == b.name(),
     }
 }
 

@@ -226,11 +226,6 @@ pub(crate) fn learnable(
     Ok(())
 }
 
-/// Whether values with a normal error stand behind a link.
-fn is_amount(likelihood: &Likelihood) -> bool {
-    likelihood.link().is_some() && likelihood.noise().is_some()
-}
-
 /// How the rows will condition the prior; `None` is exactly.
 pub(crate) fn method(
     inference: Inference,
@@ -238,9 +233,7 @@ pub(crate) fn method(
     varying: bool,
 ) -> Result<Option<Method>, InputError> {
     let is_exact = !varying && tables.iter().all(|t| t.as_gaussian().is_some());
-    let has_kinks = tables
-        .iter()
-        .any(|t| matches!(t.likelihood, Likelihood::Laplace(_)));
+    let has_kinks = tables.iter().any(|t| t.likelihood.has_kink());
     let has_square = tables
         .iter()
         .any(|t| t.likelihood.link() == Some(Link::Square));
@@ -347,7 +340,10 @@ pub(crate) fn links(tables: &[Observations]) -> Result<(), InputError> {
             });
         }
     }
-    for table in tables.iter().filter(|t| is_amount(&t.likelihood)) {
+    for table in tables
+        .iter()
+        .filter(|t| t.likelihood.has_noise_behind_link())
+    {
         let is_other = |t: &Observations| t.output == table.output && t.likelihood.is_linear();
         if tables.iter().any(is_other) {
             return Err(InputError::Unavailable {

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rms::weighted_rms;
 use crate::error::InputError;
-use crate::likelihood::Thresholds;
-use crate::likelihood::{Gaussian, Likelihood, Noise};
+use crate::likelihood::{Gaussian, Likelihood, Noise, Outcomes, Thresholds};
 use crate::support::Functionals;
 
 /// Rows that share a likelihood: where each looked and what it reported.
@@ -178,38 +177,35 @@ impl Observations {
     /// Values of the function and noise, where the noise is normal and no link lies between.
     #[must_use]
     pub fn as_gaussian(&self) -> Option<&Gaussian> {
-        match &self.likelihood {
-            Likelihood::Gaussian(gaussian) if gaussian.is_linear() => Some(gaussian),
-            _ => None,
-        }
+        self.likelihood.as_gaussian()
     }
 
     /// A plausible value of every functional, to judge scales by: what was reported where that is a
     /// value. Empty for rows that only bound it.
     pub(crate) fn typical(&self) -> Vec<f64> {
-        match &self.likelihood {
-            Likelihood::Gaussian(gaussian) if gaussian.is_linear() => gaussian.values().to_vec(),
-            Likelihood::Positive(_) => Vec::new(),
-            other => {
-                let local = other.local();
-                let guesses = |own: &[f64]| -> Vec<f64> {
-                    (0..local.rows()).map(|row| local.guess(own, row)).collect()
-                };
-                let starts = |scale: f64| -> Vec<f64> {
-                    let own = local.parameters(scale);
-                    own.iter().map(|p| p.start).collect()
-                };
-                let mut own = starts(1.0);
-                let learns = other.noise().is_some_and(Noise::is_learned);
-                if learns && other.is_linear() && knows_its_scale(self) {
-                    // Values beyond a limit lie about an sd of the noise from it, in the unit of
-                    // the limits.
-                    own[0] = 0.0;
-                    own = starts(self.spread_of(&guesses(&own)));
-                }
-                guesses(&own)
-            }
+        if let Some(gaussian) = self.as_gaussian() {
+            return gaussian.values().to_vec();
         }
+        if self.likelihood.is_bound() {
+            return Vec::new();
+        }
+        let local = self.likelihood.local();
+        let guesses = |own: &[f64]| -> Vec<f64> {
+            (0..local.rows()).map(|row| local.guess(own, row)).collect()
+        };
+        let starts = |scale: f64| -> Vec<f64> {
+            let own = local.parameters(scale);
+            own.iter().map(|p| p.start).collect()
+        };
+        let mut own = starts(1.0);
+        let learns = self.likelihood.noise().is_some_and(Noise::is_learned);
+        if learns && self.likelihood.is_linear() && knows_its_scale(self) {
+            // Values beyond a limit lie about an sd of the noise from it, in the unit of the
+            // limits.
+            own[0] = 0.0;
+            own = starts(self.spread_of(&guesses(&own)));
+        }
+        guesses(&own)
     }
 
     /// Root mean square of values about the same density everywhere; the largest of them where they
@@ -249,11 +245,13 @@ const ROUNDING: f64 = 1e-12;
 
 /// Whether rows of a table fix the unit of the latent function.
 pub(crate) fn knows_its_scale(table: &Observations) -> bool {
-    match &table.likelihood {
-        Likelihood::Ordinal(ordinal) => {
-            matches!(ordinal.thresholds_setting(), Thresholds::Known(_))
-        }
-        Likelihood::Positive(_) => false,
-        _ => true,
+    match table.likelihood.outcomes() {
+        Outcomes::Ranks(ordinal) => matches!(ordinal.thresholds_setting(), Thresholds::Known(_)),
+        Outcomes::Bounds => false,
+        Outcomes::Values(_)
+        | Outcomes::Intervals(_)
+        | Outcomes::Counts(_)
+        | Outcomes::Answers(_)
+        | Outcomes::Successes { .. } => true,
     }
 }

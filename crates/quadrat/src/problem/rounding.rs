@@ -12,7 +12,7 @@
 
 use super::observations::Observations;
 use super::varying::Varying;
-use crate::likelihood::{Likelihood, Noise};
+use crate::likelihood::{Likelihood, Noise, Outcomes};
 
 /// Steps that a range may have: finer ones are no rounding that matters beside any noise, and
 /// rounding of arithmetic would blur them.
@@ -51,15 +51,17 @@ pub(crate) fn is_rounded(likelihood: &Likelihood) -> bool {
 
 /// Values that were recorded as such; limits of censored rows need not be rounded as these are.
 fn recorded(likelihood: &Likelihood) -> Vec<f64> {
-    match likelihood {
-        Likelihood::Gaussian(x) => x.values().to_vec(),
-        Likelihood::StudentT(x) => x.values().to_vec(),
-        Likelihood::Truncated(x) => x.values().to_vec(),
-        Likelihood::Censored(x) => {
-            let ends = x.readings().lower().iter().zip(x.readings().upper());
+    match likelihood.outcomes() {
+        Outcomes::Values(values) => values.to_vec(),
+        Outcomes::Intervals(x) => {
+            let ends = x.lower().iter().zip(x.upper());
             ends.filter(|(a, b)| a == b).map(|(a, _)| *a).collect()
         }
-        _ => Vec::new(),
+        Outcomes::Counts(_)
+        | Outcomes::Answers(_)
+        | Outcomes::Successes { .. }
+        | Outcomes::Ranks(_)
+        | Outcomes::Bounds => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::likelihood::{Dispersion, Likelihood};
+use crate::likelihood::{Dispersion, Likelihood, Noise, Outcomes};
 
 /// What a second latent function is about.
 ///
@@ -38,21 +38,20 @@ impl Varying {
     /// Whether rows of a likelihood learn it.
     #[must_use]
     pub fn is_of(self, likelihood: &Likelihood) -> bool {
-        match (self, likelihood) {
-            (Self::Noise, Likelihood::Gaussian(x)) => x.is_linear() && x.noise().is_learned(),
-            (
-                Self::Noise,
-                Likelihood::StudentT(_)
-                | Likelihood::Interval(_)
-                | Likelihood::Censored(_)
-                | Likelihood::Truncated(_),
-            ) => likelihood
-                .noise()
-                .is_some_and(crate::likelihood::Noise::is_learned),
-            (Self::Dispersion, Likelihood::NegativeBinomial(x)) => {
-                x.dispersion() == Dispersion::Learned
+        match self {
+            Self::Noise => {
+                let is_value = match likelihood.outcomes() {
+                    Outcomes::Values(_) | Outcomes::Intervals(_) => true,
+                    Outcomes::Counts(_)
+                    | Outcomes::Answers(_)
+                    | Outcomes::Successes { .. }
+                    | Outcomes::Ranks(_)
+                    | Outcomes::Bounds => false,
+                };
+                let learns = likelihood.noise().is_some_and(Noise::is_learned);
+                is_value && likelihood.is_linear() && learns
             }
-            _ => false,
+            Self::Dispersion => likelihood.dispersion() == Some(Dispersion::Learned),
         }
     }
 }

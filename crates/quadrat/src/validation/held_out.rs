@@ -1,6 +1,6 @@
 //! What held-out rows reported.
 
-use crate::likelihood::{Interval, Likelihood};
+use crate::likelihood::{Interval, Outcomes};
 use crate::model::Observations;
 
 /// What a row reported of the value that is predicted.
@@ -44,27 +44,19 @@ pub fn held_out(table: &Observations) -> Option<Vec<HeldOut>> {
         };
         Some(lower.iter().zip(upper).map(one).collect())
     };
-    match table.likelihood() {
-        Likelihood::Gaussian(x) => values(x.values()),
-        Likelihood::Laplace(x) => values(x.values()),
-        Likelihood::StudentT(x) => values(x.values()),
-        Likelihood::Truncated(x) => values(x.values()),
-        Likelihood::Exponential(x) => values(x.values()),
-        Likelihood::Gamma(x) => values(x.values()),
-        Likelihood::LogNormal(x) => values(x.values()),
-        Likelihood::Binomial(x) => values(x.successes()),
-        Likelihood::Poisson(x) => counts(x.lower(), x.upper()),
-        Likelihood::NegativeBinomial(x) => counts(x.lower(), x.upper()),
-        Likelihood::Interval(x) => between(x),
-        Likelihood::Censored(x) => between(x.readings()),
-        Likelihood::Bernoulli(x) => {
-            let answers = x.values().iter().map(|&yes| f64::from(u8::from(yes)));
+    match table.likelihood().outcomes() {
+        Outcomes::Values(x) => values(x),
+        Outcomes::Successes { successes, .. } => values(successes),
+        Outcomes::Counts(x) => counts(x.lower, x.upper),
+        Outcomes::Intervals(x) => between(x),
+        Outcomes::Answers(answers) => {
+            let answers = answers.iter().map(|&yes| f64::from(u8::from(yes)));
             Some(answers.map(HeldOut::Value).collect())
         }
-        Likelihood::Ordinal(x) => {
+        Outcomes::Ranks(x) => {
             let ranks = x.ranks().iter().map(|&rank| rank as f64);
             Some(ranks.map(HeldOut::Value).collect())
         }
-        _ => None,
+        Outcomes::Bounds => None,
     }
 }

@@ -1,7 +1,6 @@
 //! What counts and positive values tell, answer by answer.
 
 use super::observed::Observed;
-use crate::likelihood::Likelihood;
 use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::distribution::{Distribution, log_binomial};
 use crate::likelihood::local::Belief;
@@ -96,20 +95,14 @@ impl<'a> Told<'a> {
         0.5 * (low + high)
     }
 
-    fn link(&self) -> Link {
-        match &self.of.likelihood {
-            Likelihood::Poisson(own) => own.link(),
-            Likelihood::NegativeBinomial(own) => own.link(),
-            Likelihood::Exponential(own) => own.link(),
-            Likelihood::Gamma(own) => own.link(),
-            _ => Link::Exp,
-        }
+    /// Whether two latent values have the same mean.
+    fn is_even(&self) -> bool {
+        self.of.likelihood.link() == Some(Link::Square)
     }
 
     /// `p(y) KL(f | y || f)`, never negative: what the answer `y` tells, times its probability.
     fn term(&self, y: f64) -> f64 {
-        // Two latent values have the same square.
-        let is_even = self.link() == Link::Square;
+        let is_even = self.is_even();
         if is_even || self.sd > WIDE {
             return self.adaptively(y, is_even);
         }
@@ -217,7 +210,7 @@ impl<'a> Told<'a> {
         };
         high = high.min(trials);
         // Of a square the least may lie between.
-        if low < HEAD || self.link() == Link::Square {
+        if low < HEAD || self.is_even() {
             low = 0.0;
         }
         let one_by_one = |from: f64, to: f64| -> f64 {

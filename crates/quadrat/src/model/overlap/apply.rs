@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::row::{Row, counts};
+use super::row::Row;
 use crate::error::InputError;
-use crate::likelihood::{Likelihood, NegativeBinomial, Poisson};
 use crate::problem::observations::Observations;
 use crate::support::{Atom, Functionals};
 
@@ -21,11 +20,11 @@ pub(super) fn apply(
     let mut goes = vec![false; table.supports.len()];
     rows.iter().for_each(|row| goes[row.row] = row.goes);
     let mut changed = HashMap::new();
-    let Some((lower, upper, exposure)) = counts(&table.likelihood) else {
+    let Some(counts) = table.likelihood.counts() else {
         return Ok(Some(table.clone()));
     };
-    let (mut lower, mut upper) = (lower.to_vec(), upper.to_vec());
-    let mut exposure = exposure.to_vec();
+    let (mut lower, mut upper) = (counts.lower.to_vec(), counts.upper.to_vec());
+    let mut exposure = counts.exposure.to_vec();
     for row in rows.iter().filter(|row| row.is_changed && !row.goes) {
         (lower[row.row], upper[row.row]) = row.count;
         exposure[row.row] = row.exposure;
@@ -36,12 +35,8 @@ pub(super) fn apply(
             changed.insert(row.row, atoms(row, &table.supports, &along));
         }
     }
-    let likelihood: Likelihood = match &table.likelihood {
-        Likelihood::NegativeBinomial(x) => {
-            NegativeBinomial::ranges(lower, upper, exposure, x.link(), x.dispersion())?.into()
-        }
-        Likelihood::Poisson(x) => Poisson::ranges(lower, upper, exposure, x.link())?.into(),
-        _ => return Ok(Some(table.clone())),
+    let Some(likelihood) = table.likelihood.with_counts(lower, upper, exposure)? else {
+        return Ok(Some(table.clone()));
     };
     let table = Observations {
         supports: table.supports.with_rows(&changed),

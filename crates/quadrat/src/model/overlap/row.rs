@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::InputError;
-use crate::likelihood::Likelihood;
+use crate::likelihood::Counts;
 use crate::problem::observations::Observations;
 use crate::problem::pooled::is_pooled;
 use crate::support::{Functionals, Region};
@@ -73,15 +73,6 @@ pub(super) struct Rows {
     pub dims: Vec<String>,
 }
 
-/// Ends and exposures of counts; `None` for other likelihoods.
-pub(super) fn counts(likelihood: &Likelihood) -> Option<(&[f64], &[f64], &[f64])> {
-    match likelihood {
-        Likelihood::Poisson(x) => Some((x.lower(), x.upper(), x.exposure())),
-        Likelihood::NegativeBinomial(x) => Some((x.lower(), x.upper(), x.exposure())),
-        _ => None,
-    }
-}
-
 impl Rows {
     /// The rows of some tables over boxes, regions and bags that say something.
     ///
@@ -114,7 +105,12 @@ impl Rows {
         first: usize,
         observations: &Observations,
     ) -> Result<(), InputError> {
-        let Some((lower, upper, exposure)) = counts(&observations.likelihood) else {
+        let Some(Counts {
+            lower,
+            upper,
+            exposure,
+        }) = observations.likelihood.counts()
+        else {
             return Ok(());
         };
         let own = &observations.supports;
@@ -230,7 +226,7 @@ pub(super) fn by_output(tables: &[Observations]) -> Vec<Vec<(usize, usize, &Obse
     let mut groups: Vec<Vec<(usize, usize, &Observations)>> = Vec::new();
     let mut first = 0;
     for (number, table) in tables.iter().enumerate() {
-        if counts(&table.likelihood).is_some() && is_pooled(table) {
+        if table.likelihood.counts().is_some() && is_pooled(table) {
             let same = |g: &&mut Vec<(usize, usize, &Observations)>| g[0].2.output == table.output;
             match groups.iter_mut().find(same) {
                 Some(group) => group.push((number, first, table)),

@@ -9,7 +9,7 @@ use crate::error::FitError;
 use crate::inference::Factor;
 use crate::inference::sites::Method;
 use crate::inference::sites::pair::scale;
-use crate::likelihood::{Dispersion, Likelihood, Noise};
+use crate::likelihood::{Dispersion, Likelihood, Noise, Outcomes, ends_of_rank};
 use crate::linalg::dot;
 use crate::link::Link;
 use crate::posterior::component::Component;
@@ -214,29 +214,28 @@ impl<'a> Beliefs<'a> {
 
     /// The dispersion of counts at some hyperparameters.
     pub fn dispersion(&self, own: &[f64]) -> f64 {
-        match self.likelihood {
-            Likelihood::NegativeBinomial(x) => match x.dispersion() {
-                Dispersion::Known(value) => value,
-                Dispersion::Learned => own.first().copied().unwrap_or(f64::NAN),
-            },
-            _ => 0.0,
+        match self.likelihood.dispersion() {
+            Some(Dispersion::Known(value)) => value,
+            Some(Dispersion::Learned) => own.first().copied().unwrap_or(f64::NAN),
+            None => 0.0,
         }
     }
 
     /// Between which ends a row puts its value.
     fn ends(&self, i: usize, own: &[f64]) -> (f64, f64) {
-        match (self.rows[i].1, self.likelihood) {
-            (Reported::Between { lower, upper }, _) => (lower, upper),
-            (Reported::Rank(rank), Likelihood::Ordinal(ordinal)) => {
-                let all = ordinal.thresholds(own);
-                let lower = rank.checked_sub(2).and_then(|k| all.get(k));
-                let upper = all.get(rank - 1);
-                (
-                    lower.copied().unwrap_or(f64::NEG_INFINITY),
-                    upper.copied().unwrap_or(f64::INFINITY),
-                )
+        let open = (f64::NEG_INFINITY, f64::INFINITY);
+        match self.rows[i].1 {
+            Reported::Between { lower, upper } => (lower, upper),
+            Reported::Rank(rank) => {
+                let Outcomes::Ranks(ordinal) = self.likelihood.outcomes() else {
+                    return open;
+                };
+                ends_of_rank(rank, &ordinal.thresholds(own))
             }
-            _ => (f64::NEG_INFINITY, f64::INFINITY),
+            Reported::Value(_)
+            | Reported::Count { .. }
+            | Reported::Noisy { .. }
+            | Reported::Function => open,
         }
     }
 

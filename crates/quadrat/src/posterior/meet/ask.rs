@@ -5,7 +5,7 @@ use super::met::Met;
 use super::raked::DRAWS;
 use super::{normal, raked};
 use crate::error::{FitError, InputError};
-use crate::likelihood::Likelihood;
+use crate::likelihood::Outcomes;
 use crate::posterior::mixture::Posterior;
 use crate::problem::scale::Scale;
 use crate::support::Functionals;
@@ -149,11 +149,16 @@ impl Posterior {
         };
         let table = self.problem.reporting(output, Scale::Response, table)?;
         let likelihood = self.problem.likelihood(table);
-        match likelihood {
-            Likelihood::Binomial(_) | Likelihood::Bernoulli(_) => Err(PROBABILITIES.into()),
-            Likelihood::Ordinal(_) => Err(RANKS.into()),
-            _ if likelihood.is_linear() => normal::met(self, &placed, totals, (draws, seed)),
-            _ => {
+        match likelihood.outcomes() {
+            Outcomes::Answers(_) | Outcomes::Successes { .. } => Err(PROBABILITIES.into()),
+            Outcomes::Ranks(_) => Err(RANKS.into()),
+            Outcomes::Values(_)
+            | Outcomes::Intervals(_)
+            | Outcomes::Counts(_)
+            | Outcomes::Bounds => {
+                if likelihood.is_linear() {
+                    return normal::met(self, &placed, totals, (draws, seed));
+                }
                 if let Some(row) = totals.groups.iter().position(|g| g.total < 0.0) {
                     return Err(InputError::Range {
                         what: format!("the total of `{}`", totals.groups[row].name),
