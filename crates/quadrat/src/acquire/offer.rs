@@ -210,12 +210,12 @@ fn informative(
             remedy: "choose by a fit with one number in its place",
         });
     }
-    match likelihood {
-        Likelihood::Gaussian(rows) if !rows.is_linear() => Err(InputError::Unavailable {
+    match likelihood.has_noise_behind_link() {
+        true => Err(InputError::Unavailable {
             what: "a choice among values behind a link",
             remedy: "take their logarithms as the values, or choose among kinds that report the function",
         }),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 
@@ -278,22 +278,7 @@ fn report(
                 _ => believed.noise(table).ok_or(NOISE_OF_ROWS)?,
             },
         })),
-        Likelihood::Ordinal(rows) => {
-            let thresholds = rows.thresholds(&believed.own(table));
-            let noise = noise()?;
-            let largest = thresholds
-                .iter()
-                .fold(0.0, |most: f64, t| most.max(t.abs()));
-            if noise.sqrt() < FINEST * largest {
-                return Err(InputError::Range {
-                    what: format!("the noise variance of the kind `{}`", offer.name),
-                    row: 0,
-                    value: noise,
-                    requirement: "a variance whose root is at least 1e-13 of the thresholds",
-                });
-            }
-            Ok(Report::Ranks(Ranks::new(thresholds, noise)))
-        }
+        Likelihood::Ordinal(rows) => ranks(offer, rows.thresholds(&believed.own(table)), noise()?),
         Likelihood::Censored(rows) => {
             let (lower, upper) = limits_of_all(rows.readings().lower(), rows.readings().upper())?;
             let noise = noise()?;
@@ -311,8 +296,32 @@ fn report(
             what: "the information of bounds, and of values that may not be recorded at all",
             remedy: "choose among kinds that report something of every place",
         }),
-        other => answers(other, believed, table, amount),
+        Likelihood::Laplace(_)
+        | Likelihood::StudentT(_)
+        | Likelihood::Bernoulli(_)
+        | Likelihood::Binomial(_)
+        | Likelihood::Poisson(_)
+        | Likelihood::NegativeBinomial(_)
+        | Likelihood::Exponential(_)
+        | Likelihood::Gamma(_)
+        | Likelihood::LogNormal(_) => answers(likelihood, believed, table, amount),
     }
+}
+
+/// A rank, of thresholds that its noise tells from one another.
+fn ranks(offer: &Offer, thresholds: Vec<f64>, noise: f64) -> Result<Report, InputError> {
+    let largest = thresholds
+        .iter()
+        .fold(0.0, |most: f64, t| most.max(t.abs()));
+    if noise.sqrt() < FINEST * largest {
+        return Err(InputError::Range {
+            what: format!("the noise variance of the kind `{}`", offer.name),
+            row: 0,
+            value: noise,
+            requirement: "a variance whose root is at least 1e-13 of the thresholds",
+        });
+    }
+    Ok(Report::Ranks(Ranks::new(thresholds, noise)))
 }
 
 /// A report by quadrature.
@@ -369,13 +378,24 @@ fn answers(
         Likelihood::NegativeBinomial(rows) => {
             circumstances.exposure = exposure(rows.lower(), rows.upper(), amount)?;
         }
-        _ if amount.is_some() => {
-            return Err(InputError::Unavailable {
-                what: "a number for a kind that reports yes or no, or a waiting time",
-                remedy: "leave the number out: there is nothing that it could say of these",
-            });
+        Likelihood::Bernoulli(_)
+        | Likelihood::Exponential(_)
+        | Likelihood::Gamma(_)
+        | Likelihood::LogNormal(_)
+        // These have reports in closed form, or none.
+        | Likelihood::Gaussian(_)
+        | Likelihood::Interval(_)
+        | Likelihood::Censored(_)
+        | Likelihood::Truncated(_)
+        | Likelihood::Ordinal(_)
+        | Likelihood::Positive(_) => {
+            if amount.is_some() {
+                return Err(InputError::Unavailable {
+                    what: "a number for a kind that reports yes or no, or a waiting time",
+                    remedy: "leave the number out: there is nothing that it could say of these",
+                });
+            }
         }
-        _ => {}
     }
     Ok(Report::Answers(Answers::new(row, own, circumstances)))
 }

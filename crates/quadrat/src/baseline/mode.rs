@@ -76,9 +76,23 @@ impl Search {
                     let of_mean = v.iter().enumerate().map(|(row, v)| v / times(row));
                     (values.link(), Some(of_mean.collect()))
                 }
-                _ => return Err(NO_BAGS),
+                Noise::Known(_) | Noise::Learned | Noise::KnownPlusLearned(_) => {
+                    return Err(NO_BAGS);
+                }
             },
-            _ => return Err(NO_BAGS),
+            Likelihood::Laplace(_)
+            | Likelihood::StudentT(_)
+            | Likelihood::Interval(_)
+            | Likelihood::Censored(_)
+            | Likelihood::Truncated(_)
+            | Likelihood::Ordinal(_)
+            | Likelihood::Positive(_)
+            | Likelihood::Bernoulli(_)
+            | Likelihood::Binomial(_)
+            | Likelihood::NegativeBinomial(_)
+            | Likelihood::Exponential(_)
+            | Likelihood::Gamma(_)
+            | Likelihood::LogNormal(_) => return Err(NO_BAGS),
         };
         // A count seen several times is one of as many times the exposure.
         let often = |row: usize| if variances.is_none() { times(row) } else { 1.0 };

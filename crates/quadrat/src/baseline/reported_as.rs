@@ -72,7 +72,16 @@ pub fn reported_as(response: &Prediction, rows: &Observations) -> Result<Predict
             let latent = latent.collect();
             Ok(known(rows.likelihood(), latent, Amounts::default()))
         }
-        _ => Ok(Prediction::certain(means.to_vec())),
+        Likelihood::Gaussian(_)
+        | Likelihood::Laplace(_)
+        | Likelihood::StudentT(_)
+        | Likelihood::Interval(_)
+        | Likelihood::Censored(_)
+        | Likelihood::Truncated(_)
+        | Likelihood::Ordinal(_)
+        | Likelihood::Positive(_)
+        | Likelihood::Gamma(_)
+        | Likelihood::LogNormal(_) => Ok(Prediction::certain(means.to_vec())),
     }
 }
 

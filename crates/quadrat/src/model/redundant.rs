@@ -192,7 +192,20 @@ fn rows_of_noise(table: &Observations, most: f64) -> Vec<(usize, f64)> {
             let readings = x.readings();
             between(readings.lower(), readings.upper(), x.noise())
         }
-        _ => Vec::new(),
+        // Of a truncated value the density is not normal in the function: the chance of being
+        // recorded is part of it.
+        Likelihood::Truncated(_)
+        | Likelihood::Laplace(_)
+        | Likelihood::StudentT(_)
+        | Likelihood::Ordinal(_)
+        | Likelihood::Positive(_)
+        | Likelihood::Bernoulli(_)
+        | Likelihood::Binomial(_)
+        | Likelihood::Poisson(_)
+        | Likelihood::NegativeBinomial(_)
+        | Likelihood::Exponential(_)
+        | Likelihood::Gamma(_)
+        | Likelihood::LogNormal(_) => Vec::new(),
     }
 }
 

@@ -91,7 +91,16 @@ impl Limits {
                 }
             }
             Likelihood::Truncated(_) => Err(TRUNCATED),
-            _ => Ok(Self::none()),
+            Likelihood::Gaussian(_)
+            | Likelihood::Laplace(_)
+            | Likelihood::StudentT(_)
+            | Likelihood::Ordinal(_)
+            | Likelihood::Positive(_)
+            | Likelihood::Bernoulli(_)
+            | Likelihood::Binomial(_)
+            | Likelihood::Exponential(_)
+            | Likelihood::Gamma(_)
+            | Likelihood::LogNormal(_) => Ok(Self::none()),
         }
     }
 

@@ -52,7 +52,20 @@ pub(super) fn possible(likelihood: &Likelihood) -> Result<(), InputError> {
         Likelihood::StudentT(x) if matches!(x.noise(), Noise::KnownPlusLearned(_)) => {
             Err(TWO_NOISES)
         }
-        _ => Ok(()),
+        Likelihood::Gaussian(_)
+        | Likelihood::StudentT(_)
+        | Likelihood::Laplace(_)
+        | Likelihood::Interval(_)
+        | Likelihood::Censored(_)
+        | Likelihood::Truncated(_)
+        | Likelihood::Ordinal(_)
+        | Likelihood::Bernoulli(_)
+        | Likelihood::Binomial(_)
+        | Likelihood::Poisson(_)
+        | Likelihood::NegativeBinomial(_)
+        | Likelihood::Exponential(_)
+        | Likelihood::Gamma(_)
+        | Likelihood::LogNormal(_) => Ok(()),
     }
 }
 
