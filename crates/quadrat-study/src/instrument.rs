@@ -1,7 +1,7 @@
 //! Which table a prediction is about, where tables of one output differ in what a new observation
 //! would be.
 
-use quadrat::likelihood::{Likelihood, Noise};
+use quadrat::likelihood::Likelihood;
 
 use crate::study::Scale;
 use crate::suggest;
@@ -174,9 +174,6 @@ impl Choice<'_> {
 /// Whether the known part of the noise of all rows of a table is the same, so that it is that of a
 /// new row.
 pub fn has_one_noise(likelihood: &Likelihood) -> bool {
-    let known = match likelihood {
-        Likelihood::Laplace(x) => x.scale(),
-        other => other.noise().and_then(Noise::known).unwrap_or(&[]),
-    };
+    let known = likelihood.known_variance().unwrap_or_default();
     known.iter().all(|one| *one == known[0])
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use quadrat::likelihood::Likelihood;
 use quadrat::model::counted_once;
 
 use crate::diagnostic::{Problem, Problems};
@@ -63,9 +62,5 @@ fn none_asked(resolved: &Resolved) -> Result<(), Problems> {
 
 /// Whether rows of a table count events in boxes, regions or bags.
 fn counts_over_something(table: &Observed) -> bool {
-    let counts = matches!(
-        table.likelihood,
-        Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_)
-    );
-    counts && table.places.aggregate.is_some()
+    table.likelihood.counts().is_some() && table.places.aggregate.is_some()
 }

@@ -191,12 +191,10 @@ fn kinds(x: &Interval) -> [usize; 4] {
 
 /// How many counts are only known as ranges.
 fn suppressed(likelihood: &Reported) -> usize {
-    let (lower, upper) = match likelihood {
-        Reported::Poisson(x) => (x.lower(), x.upper()),
-        Reported::NegativeBinomial(x) => (x.lower(), x.upper()),
-        _ => return 0,
-    };
-    lower.iter().zip(upper).filter(|(l, u)| l != u).count()
+    likelihood.counts().map_or(0, |counts| {
+        let ends = counts.lower.iter().zip(counts.upper);
+        ends.filter(|(l, u)| l != u).count()
+    })
 }
 
 /// What is known of the noise.

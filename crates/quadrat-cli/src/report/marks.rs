@@ -1,6 +1,6 @@
 //! Observations as marks of a curve figure: the one place that knows how each kind is drawn.
 
-use quadrat::likelihood::{Likelihood as Reported, Noise, Thresholds};
+use quadrat::likelihood::{Likelihood as Reported, Noise, Outcomes, Thresholds};
 use quadrat_plot::{MarkError, Marks, Observed as Mark, Side, Support};
 use quadrat_study::numbers::human;
 use quadrat_study::outcome::Outcome;
@@ -55,15 +55,12 @@ pub fn otherwise(outcome: &Outcome, asked: &Asked, along: &str, shared: &Shared<
 
 /// Whether a row is drawn by [`otherwise`].
 fn is_marked(table: &Observed, row: usize) -> bool {
-    match &table.likelihood {
-        Reported::Ordinal(_) | Reported::Bernoulli(_) => true,
+    match table.likelihood.outcomes() {
+        Outcomes::Ranks(_) | Outcomes::Answers(_) => true,
         // A count of nobody has no rate.
-        Reported::Poisson(x) => x.exposure()[row] > 0.0,
-        Reported::NegativeBinomial(x) => x.exposure()[row] > 0.0,
-        Reported::Interval(_) | Reported::Censored(_) => {
-            table.range(row).is_some_and(|(lower, upper)| lower < upper)
-        }
-        _ => false,
+        Outcomes::Counts(counts) => counts.exposure[row] > 0.0,
+        Outcomes::Intervals(_) => table.range(row).is_some_and(|(lower, upper)| lower < upper),
+        Outcomes::Values(_) | Outcomes::Successes { .. } | Outcomes::Bounds => false,
     }
 }
 

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use anyhow::{Context, Result};
-use quadrat::likelihood::Likelihood;
 use quadrat::model::{Finer, Posterior, Prediction, Scale as LibraryScale};
 use quadrat::support::Functionals;
 
@@ -220,10 +219,7 @@ pub fn not_truncated(
     if !likelihood.is_linear() {
         return Some("what this model reports is behind a link");
     }
-    let other = matches!(
-        likelihood,
-        Likelihood::Ordinal(_) | Likelihood::Laplace(_) | Likelihood::StudentT(_)
-    );
+    let other = !likelihood.has_normal_noise() && !likelihood.is_bound();
     (other && scale.is_observed())
         .then_some("new observations of this model do not have normal noise")
 }

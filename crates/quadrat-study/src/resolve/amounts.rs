@@ -1,6 +1,6 @@
 //! `exposure` and `trials` in `[[predict]]`: at what new counts and successes are predicted.
 
-use quadrat::likelihood::Likelihood;
+use quadrat::likelihood::{Likelihood, Outcomes};
 
 use super::asked::{Asked, reporting};
 use super::columns::find;
@@ -132,23 +132,21 @@ pub fn amounts_suit(
     let Some(amounts) = &places.amounts else {
         return;
     };
-    let (given, message, remedy) = match (amounts, likelihood) {
-        (Amounts::Exposure(_), Some(Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_))) => {
-            match scale {
-                Scale::Latent => (
-                    &beside.exposure,
-                    "the scale `latent` is that of the function, which knows no exposure",
-                    "leave `exposure` out, or predict the scale `response` or `observation`".into(),
-                ),
-                _ => return,
-            }
-        }
+    let (given, message, remedy) = match (amounts, likelihood.map(Likelihood::outcomes)) {
+        (Amounts::Exposure(_), Some(Outcomes::Counts(_))) => match scale {
+            Scale::Latent => (
+                &beside.exposure,
+                "the scale `latent` is that of the function, which knows no exposure",
+                "leave `exposure` out, or predict the scale `response` or `observation`".into(),
+            ),
+            _ => return,
+        },
         (Amounts::Exposure(_), _) => (
             &beside.exposure,
             "`exposure` is of counts, and this prediction is about none",
             "leave it out; successes are predicted among `trials`".into(),
         ),
-        (Amounts::Trials(_), Some(Likelihood::Binomial(_))) => match scale {
+        (Amounts::Trials(_), Some(Outcomes::Successes { .. })) => match scale {
             _ if scale.is_observed() => return,
             _ => (
                 &beside.trials,

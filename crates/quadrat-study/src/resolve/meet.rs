@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quadrat::likelihood::Likelihood;
+use quadrat::likelihood::{Likelihood, Outcomes};
 
 use super::columns::find;
 use crate::diagnostic::{Place, Problem, Problems, shown};
@@ -280,27 +280,25 @@ fn of_likelihood(check: &Check<'_>, meeting: &Meeting<'_>, likelihood: &Likeliho
     let refuse = |message: &str, remedy: &str| {
         check.refuse(&meet.span, message.to_owned(), remedy);
     };
-    match likelihood {
-        Likelihood::Bernoulli(_) | Likelihood::Binomial(_) => {
+    match likelihood.outcomes() {
+        Outcomes::Answers(_) | Outcomes::Successes { .. } => {
             return refuse(
                 "probabilities meet no totals: scaled to one, some would exceed 1",
                 "report the totals as rows of an [[observe]] of their own, as successes among trials",
             );
         }
-        Likelihood::Ordinal(_) => {
+        Outcomes::Ranks(_) => {
             return refuse(
                 "the function behind ranks has no unit, and meets no totals",
                 "leave `meet` out",
             );
         }
-        _ => {}
+        Outcomes::Values(_) | Outcomes::Intervals(_) | Outcomes::Counts(_) | Outcomes::Bounds => {}
     }
-    let exposures = match likelihood {
-        Likelihood::Poisson(x) => x.exposure(),
-        Likelihood::NegativeBinomial(x) => x.exposure(),
-        _ => &[],
-    };
-    let is_rate = exposures.iter().any(|e| *e != 1.0) && places.amounts.is_none();
+    let has_exposure = likelihood
+        .counts()
+        .is_some_and(|counts| counts.exposure.iter().any(|e| *e != 1.0));
+    let is_rate = has_exposure && places.amounts.is_none();
     let is_average = places.aggregate == Some(Aggregate::Mean);
     if meet.weight.is_none() && (is_rate || is_average) {
         let (what, remedy) = match is_rate {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quadrat::error::InputError;
-use quadrat::likelihood::{Interval, Likelihood as Reported};
+use quadrat::likelihood::Likelihood as Reported;
 use quadrat::model::Instrument;
 use quadrat::support::Functionals;
 
@@ -88,63 +88,13 @@ impl Observed {
     /// of its volume: equal for a value, infinite where it is open. `None` where it cannot be said:
     /// ranks whose thresholds are learned, signs, rows without exposure or trials.
     pub fn range(&self, row: usize) -> Option<(f64, f64)> {
-        let volume = self.places.volume(row);
-        let value = |value: f64| Some((value / volume, value / volume));
-        let between = |x: &Interval| Some((x.lower()[row] / volume, x.upper()[row] / volume));
-        let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
-            let exposure = exposure[row] * volume;
-            (exposure > 0.0).then(|| (lower[row] / exposure, upper[row] / exposure))
-        };
-        match &self.likelihood {
-            Reported::Gaussian(x) => value(x.values()[row]),
-            Reported::Laplace(x) => value(x.values()[row]),
-            Reported::StudentT(x) => value(x.values()[row]),
-            Reported::Truncated(x) => value(x.values()[row]),
-            Reported::Interval(x) => between(x),
-            Reported::Censored(x) => between(x.readings()),
-            Reported::Bernoulli(x) => value(f64::from(u8::from(x.values()[row]))),
-            Reported::Binomial(x) => {
-                let (k, n) = (x.successes()[row], x.trials()[row]);
-                (n > 0.0).then(|| (k / n, k / n))
-            }
-            Reported::Poisson(x) => counted(x.lower(), x.upper(), x.exposure()),
-            Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
-            Reported::Exponential(x) => value(x.values()[row]),
-            Reported::Gamma(x) => value(x.values()[row]),
-            Reported::LogNormal(x) => value(x.values()[row]),
-            Reported::Ordinal(x) => {
-                use quadrat::likelihood::Thresholds::Known;
-                let Known(thresholds) = x.thresholds_setting() else {
-                    return None;
-                };
-                let rank = x.ranks()[row];
-                let lower = rank.checked_sub(2).and_then(|k| thresholds.get(k));
-                let upper = thresholds.get(rank - 1);
-                Some((
-                    lower.map_or(f64::NEG_INFINITY, |t| t / volume),
-                    upper.map_or(f64::INFINITY, |t| t / volume),
-                ))
-            }
-            _ => None,
-        }
+        self.likelihood.range(row, self.places.volume(row))
     }
 
     /// Whether a row leaves everything open: counts without exposure, no trials, intervals without
     /// ends.
     pub fn says_nothing(&self, row: usize) -> bool {
-        let is_open = |lower: f64, upper: f64, least: f64| lower <= least && upper == f64::INFINITY;
-        let between = |x: &Interval| is_open(x.lower()[row], x.upper()[row], f64::NEG_INFINITY);
-        let counted = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
-            exposure[row] == 0.0 || is_open(lower[row], upper[row], 0.0)
-        };
-        match &self.likelihood {
-            Reported::Interval(x) => between(x),
-            Reported::Censored(x) => between(x.readings()),
-            Reported::Binomial(x) => x.trials()[row] == 0.0,
-            Reported::Poisson(x) => counted(x.lower(), x.upper(), x.exposure()),
-            Reported::NegativeBinomial(x) => counted(x.lower(), x.upper(), x.exposure()),
-            _ => false,
-        }
+        self.likelihood.says_nothing(row)
     }
 
     /// The mean that a row by itself reports, where it is one number.
