@@ -9,11 +9,14 @@
 //! - Production files have at most 500 lines, functions at most 100, lines of comments and
 //!   documents at most 100 columns. Exceptions stand in `allowed/lengths.txt`, with what they have
 //!   today; one that has become shorter must be written down as such.
+//! - Outside of its folder no match on likelihoods has a default arm, which would forget a new one
+//!   in silence. Exceptions stand in `allowed/arms.txt`.
 //!
 //! Tests and benchmarks of other programs are not looked at.
 
 #![allow(clippy::unwrap_used)]
 
+mod arms;
 mod graph;
 mod imports;
 mod lengths;
@@ -97,5 +100,15 @@ fn nothing_grows_too_long() {
         &found,
         &allowed("lengths.txt"),
         "tests/house/allowed/lengths.txt",
+    );
+}
+
+#[test]
+fn no_match_forgets_a_new_likelihood() {
+    let sources = Sources::read(&root());
+    compare(
+        &arms::of_sources(&sources),
+        &allowed("arms.txt"),
+        "tests/house/allowed/arms.txt",
     );
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::arms;
 use crate::graph::Graph;
 use crate::lengths;
 use crate::sources::Sources;
@@ -137,4 +138,29 @@ fn planted_lengths_are_found() {
     );
     std::fs::write(folder.path().join("a.md"), text).unwrap();
     assert_eq!(lengths::of_documents(folder.path()).len(), 1);
+}
+
+#[test]
+fn a_planted_default_arm_is_found() {
+    let asks = |arm: &str| {
+        format!(
+            "fn is_count(l: &Likelihood) -> bool {{\n    match l {{\n        \
+             Likelihood::Poisson(x) => match x.link() {{\n            Link::Exp => true,\n            \
+             _ => false,\n        }},\n        {arm} => false,\n    }}\n}}\n"
+        )
+    };
+    let found = |path: &str, arm: &str| -> Vec<String> {
+        let (sources, _folder) = house(&[(path, &asks(arm))]);
+        arms::of_sources(&sources).into_iter().collect()
+    };
+    let model = "crates/quadrat/src/model/a.rs";
+    for arm in ["_", "other", "Likelihood::Gaussian(_) => true,\n        _"] {
+        let planted = format!("{model}: fn is_count: match l");
+        assert_eq!(found(model, arm), [planted], "{arm}");
+    }
+    // Written out; at home; in another crate, which must have one.
+    let written = "Likelihood::Gaussian(_) | Likelihood::Ordinal(_)";
+    assert!(found(model, written).is_empty());
+    assert!(found("crates/quadrat/src/likelihood/a.rs", "_").is_empty());
+    assert!(found("crates/quadrat-study/src/a.rs", "_").is_empty());
 }
