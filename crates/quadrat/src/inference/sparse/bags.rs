@@ -14,23 +14,25 @@ const CHUNK: usize = 1024;
 
 /// How the covariance of points within a row enters the variance of its sum.
 ///
-/// A row of up to `full` points has every pair of them. For larger ones all variances are used, of
-/// the covariances to first order what inducing points explain, and for the rest those of `sample`
-/// points, drawn at random (not one from each of as many strata, of which no two are near each
-/// other), scaled by the ratio of the products of expected shares (`control.rs` has the whole):
+/// A row of up to `full` points has every pair of them. The variance of a larger one has three
+/// parts: the variances of all its points; the part of all covariances that inducing points
+/// explain, to first order; and an estimate of the rest (`control.rs` has the whole). The estimate
+/// comes from the pairs of `sample` points, scaled by the ratio of the products of expected shares.
+/// The points are drawn at random, not one from each of as many strata: no two of these would be
+/// near each other.
 ///
 /// $$ \sum_{i \ne j} c_{ij} \approx \frac{(\sum e_i)^2 - \sum e_i^2}{(\sum_I e_i)^2 - \sum_I e_i^2}
 /// \sum_{i \ne j \in I} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$
 ///
 /// where `c_ij` is what is left of the covariance of two terms; without a link every `e_i = 1`. The
 /// sample stays the same through a fit: the bound is a smooth function of all its arguments. What
-/// inducing points explain is not left to the sample because a belief about them would learn to
-/// make its pairs cancel.
+/// inducing points explain is not left to the sample, because the fit of `q` would then make the
+/// sampled pairs cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Within {
     /// Most points of which every pair is used.
     pub full: usize,
-    /// Points that stand for more of them.
+    /// Points drawn from a larger row, whose pairs stand for all of its pairs.
     pub sample: usize,
     /// Seed of the samples.
     pub seed: u64,

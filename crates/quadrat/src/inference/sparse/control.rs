@@ -1,29 +1,29 @@
-//! What inducing points say about the variance of a sum of which a sample of the pairs is used.
+//! A control variate for the variance of a sum that is estimated from a sample of its pairs.
 //!
-//! A belief about inducing values has many more directions than a row has sampled pairs, and would
-//! learn to make those pairs cancel. So the sample stands only for what is not known of all pairs.
-//! To first order the variance of a sum is a quadratic form `l'Cl` (`l_i = w_i E psi'(f_i)`: `w_i E
-//! exp(f_i)` after `exp`, `2 w_i m_i` after `square`, `w_i` without a link), and of the covariance
-//! `C` the part `B'B` that inducing points explain has low rank: it is taken over all pairs, in
-//! place of its own estimate.
+//! `q` has many more parameters than a row has sampled pairs: fitted to the sample alone it would
+//! make those pairs cancel. So the sample stands only for what cannot be had cheaply from all
+//! pairs. To first order the variance of a sum is a quadratic form `l'Cl` (`l_i = w_i E psi'(f_i)`:
+//! `w_i E exp(f_i)` after `exp`, `2 w_i m_i` after `square`, `w_i` without a link). The part `B'B`
+//! of the covariance `C` that inducing points explain has low rank: it is taken over all pairs, in
+//! place of its estimate from the sample.
 //!
 //! $$ \mathrm{Var}\, Z \approx \sum_i V_{ii} + \rho \sum_{i \ne j \in I} (V_{ij} - l_i l_j
 //! b_i'b_j) + |B l|^2 - \tau \sum_{i \in I} l_i^2 |b_i|^2 $$
 //!
-//! with `rho` the ratio of the sums of `e_i e_j` over all pairs and those of the sample (of the
-//! numbers of pairs without a link), `tau` that of the sums of `e_i^2` (`w_i^2`).
+//! `rho` is the sum of `e_i e_j` over all pairs divided by that over the sample (without a link the
+//! ratio of the numbers of pairs), `tau` the same ratio for `e_i^2` (`w_i^2`).
 
 use super::points::Points;
 use super::points::{LowRank, LowRankSlope};
 use crate::linalg::{Mat, dot, matvec};
 use crate::link::{Form, Moments};
 
-/// Ratio that scales a sum over the sample to all; zero where that sum is not above zero.
+/// Factor from a sum over the sample to that over all; zero where the former is not above zero.
 pub(super) fn over(all: f64, sampled: f64) -> f64 {
     if sampled > 0.0 { all / sampled } else { 0.0 }
 }
 
-/// `l`, and the quadratic form of the part along it.
+/// The direction `l`, and the quadratic form `l'B'B l` over all pairs and over the sample.
 pub(super) struct Control {
     /// `l` of all points.
     direction: Vec<f64>,
@@ -41,7 +41,7 @@ pub(super) struct Control {
     held: f64,
 }
 
-/// Derivatives that are added to.
+/// Derivatives, to which the adjoint adds.
 pub(super) struct Slopes<'a> {
     pub to_mean: &'a mut [f64],
     pub to_variance: &'a mut [f64],
@@ -86,12 +86,12 @@ impl Control {
         }
     }
 
-    /// What all pairs have, less what the points of the sample have by themselves.
+    /// `|B l|^2 - tau sum_I l_i^2 |b_i|^2`: all terms, less an estimate of those with `i = j`.
     pub fn value(&self) -> f64 {
         self.whole - self.ratio * self.own
     }
 
-    /// Adds the adjoint of `d_variance` in means, variances and `e`, and returns that in the part;
+    /// Adds the adjoint of `d_variance` in means, variances and `e`, and returns that in `B'B`;
     /// `scale` is `rho`.
     pub fn adjoint(
         &self,

@@ -15,38 +15,38 @@ use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
 use crate::parameter;
 
-/// The smallest part of a step that is tried: where all starts at one level, counts of a million
-/// whose rates differ by a factor of a hundred begin with a hundred thousandth.
+/// Smallest fraction of a step that is tried. Counts of a million whose rates differ by a factor of
+/// a hundred, begun at one common rate, need 1e-5 at first.
 const SMALLEST_STEP: f64 = 1.0 / 16_777_216.0;
-/// Part of a step from which on a change within the rounding of the bound is the last word.
+/// Once steps are cut to this fraction, a change of the bound within its rounding ends the search.
 const SMALL_STEP: f64 = 1.0 / 4096.0;
-/// Steps of one length after one that was too long.
+/// After a step had to be cut, so many steps keep its length before it is doubled.
 const PATIENCE: usize = 4;
-/// A bound is known to this part of its size, ten times what expectations are: where no step gains,
-/// smaller changes say nothing.
+/// Relative error of the bound: ten times that of the expected log-densities. Where no step raises
+/// the bound, smaller changes are taken for rounding.
 const NOISE: f64 = 1e-9;
-/// A squared residual below this share of the tolerance ends a search, however slow it is.
+/// A squared residual below this share of the tolerance ends a search, however slowly it converges.
 const SURE: f64 = 0.05;
 /// After a step of Anderson mixing, which gains about a third of the squared residual, the search
 /// may end once that residual is below this many tolerances.
 const MIXED: f64 = 4.0;
-/// Steps that leave less than this part of the residual approach quickly: from near, a thousandth
-/// of it is usual.
+/// Convergence is quick where a full step leaves less than this part of the squared residual. Near
+/// the optimum a thousandth is usual.
 const QUICK: f64 = 0.1;
 
-/// Steps that gain more than this, in nats, are far from the end: what the last ones led to says
-/// nothing of the next.
+/// A step that gains more than this, in nats, is far from the optimum. The history is then dropped:
+/// Anderson mixing needs a map that is nearly linear.
 const NEAR: f64 = 10.0;
-/// A bound may fall by this part of its size and count as equal.
+/// A bound that falls by less than this part of its size counts as unchanged.
 const ROUNDING: f64 = 1e-12;
-/// A belief is of use where less than this is left to gain, in nats. The bound lies below that of
-/// the best belief by their divergence, and normal beliefs that differ by `d` nats have means
-/// within `sqrt(2 d)` of their standard deviations: less than half of one.
+/// `q` is of use where less than this is left to gain, in nats. Its bound lies below the best one
+/// by the divergence from the best `q`, and normal distributions with a divergence of `d` nats have
+/// means within `sqrt(2 d)` standard deviations of each other: less than half of one.
 const USABLE: f64 = 0.1;
 /// Largest ratio of successive gains that is extrapolated as a geometric series.
 const SLOWEST: f64 = 0.99;
 
-/// What was found.
+/// Where a search ended.
 pub(super) struct Converged {
     pub normal: Normal,
     pub bound: Bound,
@@ -56,10 +56,10 @@ pub(super) struct Converged {
     pub gain: f64,
     /// About what is left to gain, in nats.
     pub left: f64,
-    /// As [`VariationalPosterior`] has it.
+    /// The rate of convergence, as in [`VariationalPosterior`].
     rate: Option<f64>,
     pub converged: bool,
-    /// Whether it was asked to stop before.
+    /// Whether it was stopped from outside before it converged.
     pub stopped: bool,
 }
 
@@ -85,7 +85,7 @@ pub fn converge_sparse(
 }
 
 impl Converged {
-    /// The belief, of these hyperparameters.
+    /// The variational posterior at these hyperparameters.
     pub fn found(&self, theta: &[f64]) -> VariationalPosterior {
         VariationalPosterior {
             theta: theta.to_vec(),
@@ -97,8 +97,8 @@ impl Converged {
         }
     }
 
-    /// Itself where it is of use: it converged, or so nearly that little is left to gain. The bound
-    /// holds at any belief.
+    /// Itself where it converged, or so nearly that little is left to gain; else an error. The
+    /// bound holds at any `q`.
     pub fn usable(self, problem: &dyn SparseProblem, theta: &[f64]) -> Result<Self, FitError> {
         if self.converged || (self.left < USABLE && self.bound.value.is_finite()) {
             return Ok(self);
@@ -113,8 +113,9 @@ impl Converged {
     }
 }
 
-/// The search; its last pass is as deep as `depth`, in most cases without another one. Between
-/// passes it may be stopped.
+/// Natural-gradient steps with Anderson mixing until they converge. The derivatives that `depth`
+/// asks for come from the last pass, in most cases without a further one. `is_stopped` is asked
+/// between passes.
 pub(super) fn search(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
@@ -181,8 +182,8 @@ pub(super) fn search(
         match ended {
             Ended::Moved => {}
             Ended::Stopped => stopped = true,
-            // No part of a step gains anything: the bound is flat up to rounding, or something was
-            // no number.
+            // No fraction of a step raises the bound: it is flat up to rounding, or was not a
+            // number.
             Ended::Stuck => {
                 converged = walk.gain < known && walk.left * walk.step < known;
                 break;
@@ -225,7 +226,7 @@ fn no_bound(problem: &dyn SparseProblem, theta: &[f64]) -> FitError {
 /// How a step ended.
 enum Ended {
     Moved,
-    /// No part of it gained anything.
+    /// No fraction of it raised the bound.
     Stuck,
     Stopped,
 }
@@ -240,17 +241,17 @@ struct Walk<'a> {
     bound: Bound,
     passes: usize,
     step: f64,
-    /// Steps since one was too long: what failed once fails again soon.
+    /// Steps since the length was last cut: a length that failed is not tried again at once.
     since: usize,
     /// What the last step gained, and the one before.
     gain: f64,
     before: f64,
     /// Squared residual in the Fisher norm: what a full step would gain, were the bound linear.
     left: f64,
-    /// Which part of that full steps left at most in the search before, unless a mixture made it
-    /// doubtful.
+    /// `rate` of the search before; none once a mixture was taken, after which it may not hold.
     learned: Option<f64>,
-    /// The same in this one, 1 where it creeps.
+    /// Rate of convergence: the largest part of `left` that a full step left; 1 where steps had to
+    /// be cut or mixed more than once.
     rate: Option<f64>,
     /// Whether the last step was a full one.
     is_full: bool,
@@ -265,26 +266,26 @@ impl Walk<'_> {
         ROUNDING * self.bound.value.abs()
     }
 
-    /// Gains from which on steps go on.
+    /// The smallest gain for which the search goes on.
     fn least(&self) -> f64 {
         self.tolerance.max(self.slack())
     }
 
-    /// Changes that say something.
+    /// The smallest change of the bound that is not taken for rounding.
     fn known(&self) -> f64 {
         self.least().max(NOISE * self.bound.value.abs())
     }
 
-    /// About what is left to gain, in nats: half of what a full step would, were the bound linear;
-    /// or where steps creep the sum of all gains to come, each smaller than the last by as much as
-    /// that was.
+    /// Estimate of what is left to gain, in nats: half the squared residual, which is right where
+    /// the bound is quadratic; or, where that is larger, the sum of the gains to come if they
+    /// shrink by the ratio of the last two.
     fn to_gain(&self) -> f64 {
         let shrinks = (self.gain / self.before).clamp(0.0, SLOWEST);
         let to_come = self.gain.max(0.0) / (1.0 - shrinks);
         (0.5 * self.left).max(to_come)
     }
 
-    /// Notes where the belief leads.
+    /// Adds the natural-gradient step from `q` to the history, and updates residual and rate.
     fn look(&mut self) {
         let aim = target(&self.normal, &self.bound);
         let before = self.left;
@@ -294,14 +295,15 @@ impl Walk<'_> {
             self.rate = Some(self.rate.map_or(own, |rate| rate.max(own)));
         }
         if self.is_mixed && self.gain < self.least() {
-            // A mixture that gains nothing may have gone to the other side; a step tells.
+            // A mixture without a gain may have passed the optimum: a plain step has to show.
             self.history.keep_last();
         }
     }
 
-    /// Whether so much of a residual is nothing: where steps leave little of it, half of it is what
-    /// is left to gain. One step does not tell, since what creeps is small beside the rest at
-    /// first: the search before must have ended so, and this one not yet otherwise.
+    /// Whether `q` has converged where the squared residual is `left`. If convergence is quick,
+    /// half of it is what is left to gain. One quick step does not show that convergence is quick:
+    /// a component that converges slowly is small beside the others at first. So the search before
+    /// must have been quick at its end, and this one must not have been slow so far.
     fn is_near(&self, left: f64) -> bool {
         let rate = self
             .learned
@@ -315,7 +317,7 @@ impl Walk<'_> {
         self.stream.run(normal, depth)
     }
 
-    /// Goes to where the last beliefs led together, if that is not worse.
+    /// Moves to the Anderson mixture of the last steps, if the bound is not lower there.
     fn mix(&mut self) -> bool {
         let Some((precision, shift)) = self.history.mixed() else {
             return false;
@@ -325,8 +327,8 @@ impl Walk<'_> {
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
                 (self.is_mixed, self.is_full) = (true, false);
-                // One may only have confirmed what was known; where more are needed, steps alone
-                // would creep.
+                // A single mixture may only have sped up the end. Where a second one is needed,
+                // plain steps converge slowly.
                 self.learned = None;
                 self.mixtures += 1;
                 if self.mixtures > 1 {
@@ -339,7 +341,7 @@ impl Walk<'_> {
         false
     }
 
-    /// Goes to where the belief leads, or a part of the way.
+    /// Takes a natural-gradient step, cut until the bound does not fall.
     fn step(&mut self) -> Ended {
         let mut change = f64::INFINITY;
         while self.step >= SMALLEST_STEP {
@@ -350,7 +352,7 @@ impl Walk<'_> {
                 self.normal.towards(precision.as_ref(), shift, self.step)
             });
             if let Some(Ok(moved)) = moved {
-                // Gains shrink by about the same factor.
+                // The next gain, if gains shrink by a constant factor.
                 let next = self.left.min(self.gain * (self.gain / self.before));
                 let is_full = self.step == 1.0;
                 let after = self
@@ -391,7 +393,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where the natural gradient points to.
+/// Natural parameters after a full natural-gradient step: `P*` and `(P mu)*`.
 pub(super) fn target(q: &Normal, bound: &Bound) -> Natural {
     let n = q.size();
     let precision = Mat::from_fn(n, n, |i, j| {
@@ -402,8 +404,9 @@ pub(super) fn target(q: &Normal, bound: &Bound) -> Natural {
     (precision, pairs.map(|(g, p)| g - 2.0 * p).collect())
 }
 
-/// `I - S` as `R R'`, for the reduction of predictive covariances; also by how much a direction was
-/// wider than the prior.
+/// `R` with `R R' = I - S`, which reduces the prior's predictive covariances to those of `q`.
+/// Directions of which `S` is wider than the prior count as zero; the second value is the largest
+/// excess of their variance over the prior's, 1.
 pub(super) fn reduction(q: &Normal) -> Result<(Mat<f64>, f64), FitError> {
     let eigen = crate::linalg::symmetric_eigen(q.precision())?;
     let n = q.size();

@@ -16,18 +16,18 @@ use crate::linalg::Mat;
 use crate::parameter::Parameter;
 use crate::progress::Keeper;
 
-/// Tolerance in nats while a search goes on that others will finish.
+/// Tolerance in nats while the search for hyperparameters is rough: a precise one follows.
 const ROUGH: f64 = 1e-3;
-/// Rounding of gradients in nats per row, about, and the longest step of differences of them.
+/// Rounding of gradients, about, in nats per row; and the longest step of their finite differences.
 const ROUNDING_OF_ROW: f64 = 2e-9;
 const LONGEST_DIFFERENCE: f64 = 0.1;
-/// Points above which an evaluation is dear.
+/// An evaluation over more points than this is expensive.
 const DEAR: usize = 2000;
-/// Passes for a belief after a search was stopped, at most: natural gradients gain most of what
-/// they gain in their first steps.
+/// Passes for `q` after a search was stopped, at most: the first natural-gradient steps gain most.
 const SHORT: usize = 6;
 
-/// The bound at the best `q`, whose gradient is that at fixed `q`.
+/// The bound at the best `q`, as a function of the hyperparameters. As `q` is optimal, the gradient
+/// is that at fixed `q`.
 pub struct SparseEvidence<'a> {
     problem: &'a dyn SparseProblem,
     options: SparseOptions,
@@ -39,7 +39,7 @@ pub struct SparseEvidence<'a> {
     is_short: bool,
     has_not_converged: AtomicBool,
     was_stopped: AtomicBool,
-    /// What was found at every value, where it is kept.
+    /// The best `q` at every evaluation, where these are kept.
     seen: Option<Mutex<Vec<VariationalPosterior>>>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> SparseEvidence<'a> {
         }
     }
 
-    /// Keeps what every search finds, for [`Self::into_seen`].
+    /// Keeps the `q` that every evaluation finds, for [`Self::into_seen`].
     #[must_use]
     pub fn keeping(self) -> Self {
         Self {
@@ -78,35 +78,35 @@ impl<'a> SparseEvidence<'a> {
         }
     }
 
-    /// The beliefs of all searches that ended well, in no order; none unless they were kept.
+    /// The `q` of all evaluations that converged, in no order; none unless they were kept.
     #[must_use]
     pub fn into_seen(self) -> Vec<VariationalPosterior> {
         let seen = self.seen.and_then(|seen| seen.into_inner().ok());
         seen.unwrap_or_default()
     }
 
-    /// With derivatives along columns in which the inducing points move, by differences over so
-    /// much.
+    /// Also computes the derivatives in the coordinates of the inducing points along some columns,
+    /// each with the step of its finite differences.
     #[must_use]
     pub(super) fn moving(self, moving: Vec<(usize, f64)>) -> Self {
         Self { moving, ..self }
     }
 
-    /// Begins every search that knows of nothing nearer at a belief.
+    /// Begins the search for `q` at this one wherever the warm start has none.
     #[must_use]
     pub fn starting_at(self, start: Option<&'a VariationalPosterior>) -> Self {
         Self { start, ..self }
     }
 
     /// Every evaluation ends with [`FitError::Stopped`] soon after the keeper stops; the warm start
-    /// has the belief so far.
+    /// then has the `q` found so far.
     #[must_use]
     pub fn watched_by(self, keeper: Option<&'a dyn Keeper>) -> Self {
         Self { keeper, ..self }
     }
 
-    /// For a search that was stopped: values at what a few passes find, which is a bound wherever
-    /// it stands.
+    /// For a search that was stopped: the value after a few passes, which is a lower bound at any
+    /// `q`.
     #[must_use]
     pub(super) fn in_short(mut self) -> Self {
         self.options.steps = SHORT;
@@ -115,7 +115,7 @@ impl<'a> SparseEvidence<'a> {
         self
     }
 
-    /// Whether some value was told of a belief that had not converged.
+    /// Whether some value is that of a `q` that had not converged.
     pub(super) fn has_not_converged(&self) -> bool {
         self.has_not_converged.load(Ordering::Relaxed)
     }
@@ -169,7 +169,7 @@ impl<'a> SparseEvidence<'a> {
             self.passes.fetch_add(passes, Ordering::Relaxed);
         };
         if self.is_normal {
-            // Closed form: one step from anywhere, best from near.
+            // Closed form: one step from any `q`, with the least rounding from a near one.
             let near = match start {
                 Some(near) => near.normal.clone(),
                 None => {
@@ -261,10 +261,9 @@ impl Evidence for SparseEvidence<'_> {
     }
 
     fn difference(&self) -> f64 {
-        // `q` is known to a thousandth of its spread or so, and the gradient with it, but of many
-        // rows no better than their rounding. With the step `h` that makes an error of `rounding /
-        // h` in the curvature, and a one-sided difference one of some `h / 2`: least where both are
-        // equal.
+        // Gradients err because `q` is off by a thousandth of its spread or so, and with many rows
+        // by rounding. With a step `h` rounding makes an error of `rounding / h` in the Hessian,
+        // and a one-sided difference one of some `h / 2`: the sum is least where both are equal.
         let rows = self.problem.bags().rows() as f64;
         let least = if self.is_normal { 1e-4 } else { 3e-3 };
         (2.0 * ROUNDING_OF_ROW * rows)
@@ -277,8 +276,8 @@ impl Evidence for SparseEvidence<'_> {
     }
 }
 
-/// The posterior at `theta`: that of the inducing points, in the form in which a dense prior is
-/// conditioned.
+/// The posterior at `theta`: that of the inducing points, in the same form as after conditioning a
+/// dense prior.
 ///
 /// # Arguments
 /// * `found` - a belief to begin with, which is the answer where it is of the same hyperparameters

@@ -11,7 +11,7 @@ use crate::likelihood::log_square::expected_log_square;
 use crate::link::{CLIP, Form, Link};
 use crate::special::elementary;
 
-/// What is put for the expected log-density of a sum after a link.
+/// How the expected log-density of a row about a sum after a link is approximated.
 ///
 /// | form | `E log Z` | `E 1/Z` | |
 /// |---|---|---|---|
@@ -48,17 +48,17 @@ use crate::special::elementary;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogSum {
-    /// Moments of the sum matched by a linked normal value.
+    /// A linked normal value with the moments of the sum.
     #[default]
     Matched,
-    /// The bound.
+    /// The lower bound of the expectation.
     Lemma,
-    /// The expansion.
+    /// The second-order expansion around the mean of the sum.
     Taylor,
 }
 
 impl LogSum {
-    /// Refuses rows for which the form does not exist.
+    /// An error where some row has no such form.
     pub(super) fn check(
         self,
         link: Link,
@@ -144,7 +144,7 @@ pub(super) fn of_sum(
     lemma(&terms, &moments, points, out)
 }
 
-/// Of a sum of squares, by [`log_squares`].
+/// `E log p(y | Z)` of a row about a sum of squares, by [`log_squares`].
 fn of_squares(
     terms: &SumTerms,
     moments: &SumMoments,
@@ -297,7 +297,7 @@ fn through_match(
             (in_q * mean / q + half, -0.25 * in_q / q)
         }
         Form::Smooth => {
-            // Mean and variance as functions of the belief, the other way.
+            // Mean and variance are given as functions of the belief: invert their Jacobian.
             let seen = link.moments(belief);
             let (in_mean, in_variance) = (seen.variance_in_mean, seen.variance_in_variance);
             let over = (seen.slope * in_variance - 0.5 * in_mean * seen.bend).recip();

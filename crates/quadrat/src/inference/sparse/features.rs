@@ -5,13 +5,13 @@ use super::points::in_chunk;
 use crate::covariance::CrossWork;
 use crate::linalg::{Mat, MatRef, dot, gemm_lower_into, lower_times_into, mirror_lower, reshape};
 
-/// What a chunk is at one value of the hyperparameters, whatever `q`.
+/// What a pass needs of a chunk that depends on the hyperparameters alone, not on `q`.
 pub(super) struct Features {
     /// `A = L^-1 K_uX`.
     pub a: Mat<f64>,
     /// `k_ii - a_i'a_i`.
     pub residual: Vec<f64>,
-    /// Of every row about a sum the residual covariance of its sample; in the order of the rows.
+    /// The sample of every row about a sum with its residual covariance, in the order of the rows.
     pub within: Vec<Sample>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Features {
 /// second-level cache from the kernel to the product, and more of them do not make products faster.
 pub(super) const WIDTH: usize = 128;
 
-/// Memory of one thread for so many columns.
+/// Work space of one thread for `WIDTH` columns.
 pub(super) struct Panel {
     pub cross: Mat<f64>,
     pub work: CrossWork,
@@ -59,7 +59,7 @@ impl Features {
         out
     }
 
-    /// Of no chunk.
+    /// Empty, to be filled.
     pub fn empty() -> Self {
         Self {
             a: Mat::new(),
@@ -68,7 +68,7 @@ impl Features {
         }
     }
 
-    /// Those of another chunk in the memory of these.
+    /// Computes those of another chunk in place.
     pub fn fill(
         &mut self,
         problem: &dyn SparseProblem,
@@ -119,7 +119,7 @@ impl Features {
         }
     }
 
-    /// Numbers held for a problem, about.
+    /// About how many numbers the features of all chunks of a problem hold.
     pub fn demand(problem: &dyn SparseProblem) -> usize {
         let bags = problem.bags();
         let pairs: usize = (0..bags.rows())

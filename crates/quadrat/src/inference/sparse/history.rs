@@ -1,8 +1,8 @@
-//! Where the last steps of a search for a belief led, mixed.
+//! Anderson mixing of the natural-gradient steps of a search for `q`.
 //!
-//! Natural gradients repeat a map `x -> G(x)` of natural parameters. Where it overshoots along some
-//! direction its steps go back and forth, where it falls short they creep. Of the last few beliefs
-//! `x_i`, with residuals `r_i = G(x_i) - x_i`, the next one is
+//! Natural-gradient steps are fixed-point iterations `x <- G(x)` of the natural parameters. Along a
+//! direction in which steps are too long they alternate, where they are too short they converge
+//! slowly. From the last few iterates `x_i`, with residuals `r_i = G(x_i) - x_i`, the next one is
 //!
 //! $$ \sum_i \alpha_i G(x_i), \qquad \alpha = \arg\min_{\sum \alpha_i = 1} \Big\| \sum_i \alpha_i
 //! r_i \Big\| $$
@@ -12,7 +12,7 @@
 //!
 //! $$ a' S a + \tfrac12 \operatorname{tr} (S\, dP\, S\, dP), \qquad a = ds - dP \mu $$
 //!
-//! For a residual that is what a full step would gain, in nats, were the bound linear.
+//! The square of a residual is what a full step would gain, in nats, were the bound linear.
 //!
 //! # Source
 //! Anderson 1965; Walker and Ni 2011 for the form.
@@ -22,44 +22,45 @@ use std::collections::VecDeque;
 use super::Normal;
 use crate::linalg::{Cholesky, Mat, dot, matvec};
 
-/// Beliefs that are mixed, at most.
+/// Iterates that are mixed, at most.
 const MOST: usize = 5;
-/// Part of their own size that is added to the squares of differences of residuals, so that nearly
-/// dependent ones do no harm.
+/// Relative ridge of the least-squares problem, so that nearly dependent differences of residuals
+/// do no harm.
 const RIDGE: f64 = 1e-10;
 
-/// Beliefs are near each other where they measure a residual alike, up to such a factor.
+/// Iterates are mixed while the squares of one residual in the Fisher norms at two of them differ
+/// by no more than this factor.
 const ALIKE: f64 = 2.0;
 
 /// Natural parameters `P` and `P mu`.
 pub(super) type Natural = (Mat<f64>, Vec<f64>);
 
-/// The last beliefs, by where they led.
+/// The last iterates: their images `G(x_i)` and residuals.
 #[derive(Default)]
 pub(super) struct History {
-    /// One of them, by which all are compared while they are near each other.
+    /// Factor of the precision, and mean, of the iterate whose Fisher norm measures all residuals.
     metric: Option<(Cholesky, Vec<f64>)>,
-    /// Where each led, and its residual in coordinates of unit length.
+    /// `G(x_i)`, and the residual in coordinates in which that norm is Euclidean.
     steps: VecDeque<(Natural, Vec<f64>)>,
 }
 
 impl History {
-    /// Forgets all.
+    /// Forgets all iterates.
     pub fn clear(&mut self) {
         self.metric = None;
         self.steps.clear();
     }
 
-    /// Forgets all but the last.
+    /// Forgets all iterates but the last.
     pub fn keep_last(&mut self) {
         self.steps.drain(..self.steps.len().saturating_sub(1));
     }
 
-    /// Notes where a belief leads, and forgets beliefs that are too far from it to be measured
-    /// alike.
+    /// Adds an iterate and its image, after forgetting the others if the Fisher norm at `q` differs
+    /// too much from theirs.
     ///
     /// # Returns
-    /// The square of its residual, as it measures itself.
+    /// The square of its residual in its own Fisher norm.
     /// # Numerics
     /// `4 M^3` flops.
     pub fn note(&mut self, q: &Normal, aim: Natural) -> f64 {
@@ -84,12 +85,12 @@ impl History {
         square
     }
 
-    /// Where the last belief led.
+    /// The image of the last iterate.
     pub fn last(&self) -> Option<&Natural> {
         self.steps.back().map(|(aim, _)| aim)
     }
 
-    /// The mixture; none of fewer than two beliefs.
+    /// The mixture; none of fewer than two iterates.
     pub fn mixed(&self) -> Option<Natural> {
         let (last, before) = (self.steps.back()?, self.steps.len() - 1);
         if before == 0 {
@@ -127,8 +128,8 @@ impl History {
     }
 }
 
-/// `G(x) - x` in coordinates of unit length, measured by the belief with this factor of the
-/// precision and this mean.
+/// `G(x) - x` in coordinates in which the Fisher norm is Euclidean: the norm at the normal
+/// distribution with this factor of the precision and this mean.
 fn residual(q: &Normal, aim: &Natural, factor: &Cholesky, mean: &[f64]) -> Vec<f64> {
     let n = q.size();
     let mut change = Mat::from_fn(n, n, |i, j| aim.0[(i, j)] - q.precision()[(i, j)]);

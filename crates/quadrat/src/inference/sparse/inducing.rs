@@ -62,7 +62,7 @@ pub fn k_means(columns: &[Vec<f64>], count: usize, seed: u64) -> Vec<usize> {
             u -= d;
             u < 0.0
         });
-        // Rounding may leave a rest: then the farthest.
+        // Rounding may leave `u` above the whole sum: then the farthest point.
         let farthest = || (0..points.len()).max_by(|&a, &b| nearest[a].total_cmp(&nearest[b]));
         let chosen = chosen.or_else(farthest).unwrap_or(0);
         let centre = points[chosen].clone();
@@ -92,8 +92,8 @@ pub fn k_means(columns: &[Vec<f64>], count: usize, seed: u64) -> Vec<usize> {
             break;
         }
     }
-    // Of every centre the nearest point that no other has taken: coordinates that are labels stay
-    // labels.
+    // Each centre becomes the nearest point that no other has taken: an average of labels is no
+    // label.
     let mut taken = vec![false; points.len()];
     for centre in &centres {
         let free = (0..points.len()).filter(|&i| !taken[i]);

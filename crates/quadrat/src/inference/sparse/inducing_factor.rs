@@ -9,11 +9,12 @@ use crate::parameter;
 /// point, that of an unknown mean included.
 const JITTERS: [f64; 3] = [0.0, 1e-8, 1e-6];
 
-/// The factor `L` of `K_uu`, and the jitter that it took besides that of the prior: none, but where
-/// a mean or a part of the kernel is so wide that its rounding outgrows that one.
+/// The factor `L` of `K_uu`, and the jitter that it took besides that of the prior. That is above
+/// zero only where an unknown mean or a part of the kernel has such a large variance that its
+/// rounding exceeds the jitter of the prior.
 ///
 /// # Errors
-/// [`FitError::Inducing`] where there is none.
+/// [`FitError::Inducing`] where `K_uu` has no factor with any of the jitters.
 pub(super) fn inducing_factor(
     problem: &dyn SparseProblem,
     theta: &[f64],

@@ -1,11 +1,13 @@
 //! Learning the hyperparameters of sparse inference.
 //!
-//! An outer quasi-Newton search over the hyperparameters, each of whose evaluations finds the best
-//! `q` by natural gradients from where the last one ended: first to a thousandth of a nat, then to
-//! a millionth. Both stop on nats gained, not on a part of a bound that may be of any size.
+//! An outer quasi-Newton search over the hyperparameters. Each evaluation finds the best `q` by
+//! natural gradients from where the last one ended: first to a thousandth of a nat, then to a
+//! millionth. Both searches stop on nats gained, not on a relative change of the bound, which may
+//! be of any size.
 //!
-//! Where a pass over the rows is dear, easier problems with the same hyperparameters go first. From
-//! their optimum, and with its curvature, a few Newton steps are left ([`super::newton`]).
+//! Where a pass over the rows is expensive, easier problems with the same hyperparameters are
+//! solved first. From their optimum, and with its Hessian, a few Newton steps are left
+//! ([`super::newton`]).
 
 use super::evidence::SparseEvidence;
 use super::moves::{Column, ROUNDS, Through, columns, relocate};
@@ -22,17 +24,17 @@ use crate::optimise::projected_gradient;
 use crate::progress::{Keeper, Progress};
 use crate::support::Functionals;
 
-/// Flops up to which the curvature is worth its evaluations.
+/// The Hessian is computed where it takes fewer flops than this, whatever the search took.
 const AFFORDABLE: f64 = 3e11;
 /// A projected gradient that counts as none, in nats per unit of a free coordinate.
 const FLAT: f64 = 2e-2;
 
-/// What the Hessian of an optimum is.
+/// Of which problem the Hessian of an optimum is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurvatureOf {
     /// That of the problem.
     Whole,
-    /// That of the easier problem, mended on the way.
+    /// That of the easier problem, with the updates of the steps since.
     Part,
     /// The identity.
     Nothing,
@@ -45,11 +47,11 @@ pub struct SparseOptimum {
     pub optimum: Optimum,
     /// Passes over all rows.
     pub passes: usize,
-    /// What the Hessian of the optimum is.
+    /// Of which problem the Hessian of the optimum is.
     pub curvature: CurvatureOf,
-    /// Whether the keeper stopped the search, or what comes after it.
+    /// Whether the keeper stopped the search or the computation of the Hessian.
     pub stopped: bool,
-    /// The best belief about the whitened inducing values there.
+    /// The best `q` there.
     pub found: VariationalPosterior,
     /// Where the inducing points were moved to, and by how much that raised the bound, in nats.
     pub moved: Option<(Functionals, f64)>,
@@ -87,7 +89,7 @@ pub fn learn_sparse(
     let bounds = space.bounds();
     let start: Vec<f64> = problem.parameters().iter().map(|p| p.start).collect();
     let kept = keeper.and_then(Keeper::begun);
-    // A look at all data: only where it is wanted.
+    // The fingerprint reads all data: only where a keeper needs it.
     let of = keeper.map_or(0, |_| fingerprint(problem, &start, moving, options.form));
     let watch = Watch {
         keeper,
@@ -112,7 +114,8 @@ pub fn learn_sparse(
     let n = space.size();
     let is_affordable = is_affordable(&evidence, n, state.evaluations);
     let mut warm_start = state.onto(WarmStart::precise());
-    // Differences of gradients need more digits than a search that looked at a part first.
+    // Where the Hessian follows, by finite differences, the gradient is computed again: they need
+    // more digits than the search did.
     let known = ended
         .as_mut()
         .and_then(|done| done.density.take())
@@ -250,15 +253,14 @@ fn search(
     }
 }
 
-/// Whether differences of gradients take little, or less than the search did, of so many
-/// evaluations.
+/// Whether the Hessian takes few flops, or no more evaluations than the search did.
 fn is_affordable(evidence: &SparseEvidence<'_>, free: usize, evaluations: usize) -> bool {
     let (points, inducing) = evidence.size();
     let flops = 15.0 * free as f64 * points as f64 * (inducing * inducing) as f64;
     flops < AFFORDABLE || free <= evaluations
 }
 
-/// The curvature by differences; where it cannot be evaluated, what is known of it.
+/// The Hessian by differences; where it cannot be evaluated, the approximation of the search.
 fn curvature(
     space: &FreeSpace<'_>,
     state: &mut SparseState,

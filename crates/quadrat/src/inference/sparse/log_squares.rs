@@ -14,7 +14,7 @@
 
 use crate::special::{elementary, scalar};
 
-/// What relates to a sum: in units of its mean, `u = a / E Z` and `n = N / E Z`.
+/// The gap between `E log Z` and `log E Z`, as a function of `u = a / E Z` and `n = N / E Z`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Gap {
     /// `E log(Z / E Z)`.
@@ -49,7 +49,7 @@ const ASYMPTOTIC: f64 = 14.0;
 /// logarithm in cumulants.
 pub(super) fn expected_log(u: f64, n: f64) -> Gap {
     if !(u.is_finite() && n.is_finite()) {
-        // Sums that are no numbers: weights would never end.
+        // For sums that are not numbers the weights would never end.
         return Gap {
             value: f64::NAN,
             in_scale: f64::NAN,
@@ -60,7 +60,7 @@ pub(super) fn expected_log(u: f64, n: f64) -> Gap {
         return expansion(u, n);
     }
     let (k, h) = ((1.0 - n) / u, 0.5 * n / u);
-    // From the largest weight both ways.
+    // Summed from the largest weight, upwards and downwards.
     let first = h.floor();
     let start = 0.5 * k + first;
     let (psi, psi_1) = (scalar::digamma(start), trigamma(start));
@@ -90,7 +90,7 @@ pub(super) fn expected_log(u: f64, n: f64) -> Gap {
         sums.add(weight, value, slope, x);
     }
     let log = std::f64::consts::LN_2 + sums.digamma / sums.weight;
-    // In k and lambda: psi(x + 1) - psi(x) = 1 / x.
+    // Derivatives in k and lambda, with psi(x + 1) - psi(x) = 1 / x.
     let (in_k, in_lambda) = (
         0.5 * sums.trigamma / sums.weight,
         0.5 * sums.inverse / sums.weight,

@@ -26,7 +26,7 @@ pub(super) struct SumMoments {
     held: f64,
     /// `e^c` of the sample, column by column, for `exp`.
     grown: Vec<f64>,
-    /// Of the sample: `e` for `exp`, `w` else; and `w m` for `square`.
+    /// Of the sample: `left` is `e` for `exp` and `w` else; `pulled` is `w m` for `square`.
     left: Vec<f64>,
     pulled: Vec<f64>,
     /// Of every point behind `softplus` and of probabilities, and of its sample.
@@ -172,7 +172,7 @@ impl SumMoments {
         let (to_mean, to_variance) = (&mut *out.to_mean, &mut *out.to_variance);
         let to_covariance = &mut *out.to_covariance;
         let (n, s) = (p.weights.len(), p.sample.len());
-        // An estimate below zero was lifted there, and stays.
+        // An estimated variance below zero was set to zero: its derivatives are zero.
         let d_variance = if self.variance > 0.0 { d_variance } else { 0.0 };
         let dv = d_variance * self.scale;
         // d / d e_i, where shares are functions of means and variances.
@@ -200,7 +200,7 @@ impl SumMoments {
             let slope = control.adjoint(p, low, by, (&self.share, &self.each), &mut slopes);
             *out.to_low_rank = Some(slope);
         }
-        // Those of a row about a point, without its own.
+        // The weights of the sample without that of point `j`.
         let mut others = match p.link.form() {
             Form::Smooth => self.left.clone(),
             _ => Vec::new(),

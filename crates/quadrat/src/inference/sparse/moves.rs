@@ -1,4 +1,4 @@
-//! Inducing points moved to where the bound is highest, hyperparameters held.
+//! Inducing points are moved to where the bound is highest, at fixed hyperparameters.
 //!
 //! They move by L-BFGS-B within the range of the points that rows look at, in units of their
 //! typical distance. At every place the best `q` is found again, so that the slope of the bound is
@@ -18,7 +18,7 @@ use crate::parameter::Parameter;
 
 /// How often inducing points are moved and hyperparameters learned again, at most.
 pub(super) const ROUNDS: usize = 5;
-/// What moving them must gain to be done again, and an iteration to go on, in nats.
+/// Nats that a round must gain for another to follow, and an iteration for the round to go on.
 const WORTH: f64 = 5e-2;
 const GOAL: f64 = 5e-3;
 /// Iterations of a round at most.
@@ -36,7 +36,7 @@ pub(super) struct Column {
     range: (f64, f64),
 }
 
-/// Those of the columns along which the points of rows differ.
+/// The columns of `moving` along which the points of rows differ.
 pub(super) fn columns(problem: &dyn SparseProblem, moving: &[usize]) -> Vec<Column> {
     let induced = problem.induced();
     let chunks = problem.bags().chunks();
@@ -57,7 +57,7 @@ pub(super) fn columns(problem: &dyn SparseProblem, moving: &[usize]) -> Vec<Colu
     wide.into_iter().map(column).collect()
 }
 
-/// The same rows through other inducing points.
+/// The same problem with other inducing points.
 pub(super) struct Through<'a> {
     problem: &'a dyn SparseProblem,
     induced: Induced,

@@ -1,6 +1,6 @@
-//! Search from near the optimum, with a curvature that is known about.
+//! Quasi-Newton search from near the optimum, begun with an approximate Hessian.
 //!
-//! Newton steps with the curvature at hand, which every step mends: with `s` the step and `y` the
+//! Newton steps with the Hessian at hand, which every step updates: with `s` the step and `y` the
 //! change of the gradient,
 //!
 //! $$ H \leftarrow H + \frac{y y'}{y's} - \frac{H s s' H}{s'Hs} $$
@@ -16,28 +16,28 @@ use crate::linalg::{Mat, dot, matvec};
 
 /// Longest step, in units of the free coordinates.
 const LONGEST: f64 = 1.0;
-/// Steps are cut by this where they lose, and so often at most.
+/// A step that does not raise the density is cut by this factor, and so often at most.
 const CUT: f64 = 0.3;
 const CUTS: usize = 5;
 /// Quasi-Newton updates only where `y's` exceeds this share of `s'Hs`: `H` stays positive definite.
 const AGREES: f64 = 1e-8;
 
-/// A place with its curvature.
+/// A point of the search.
 pub(super) struct Place {
     pub z: Vec<f64>,
     pub density: Density,
     pub warm_start: WarmStart,
-    /// About the Hessian of the negative log posterior in `z`.
+    /// Approximate Hessian of the negative log posterior in `z`.
     pub curvature: Mat<f64>,
 }
 
 /// How a step ended.
 pub(super) enum Ended {
-    /// At a better place.
+    /// At a point of higher density.
     Moved,
     /// Newton's estimate of what is left to gain, in nats, is below the goal.
     Flat,
-    /// No part of the step gained anything; the estimate.
+    /// No part of the step gained anything; Newton's estimate of what is left to gain.
     Stuck(f64),
 }
 
@@ -82,7 +82,7 @@ impl Place {
         Ok(Ended::Stuck(left))
     }
 
-    /// What another place says of the curvature.
+    /// Updates the Hessian from the gradient at another point.
     fn mend(&mut self, z: &[f64], density: &Density) {
         let s: Vec<f64> = z.iter().zip(&self.z).map(|(a, b)| a - b).collect();
         let pairs = self.density.gradient.iter().zip(&density.gradient);

@@ -5,10 +5,10 @@ use super::LogSum;
 /// Tolerance where differences of gradients are taken, as a part of the usual one.
 pub(super) const FINE: f64 = 0.1;
 
-/// How accurately, and with what.
+/// Accuracy, limits and start of sparse inference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SparseOptions {
-    /// What is put for expectations of sums.
+    /// How expectations of rows about sums are approximated.
     pub form: LogSum,
     /// Stop when less than this is left to gain, in nats.
     pub tolerance: f64,
@@ -34,8 +34,8 @@ impl Default for SparseOptions {
 }
 
 impl SparseOptions {
-    /// For gradients of which differences are taken: half a thousandth of the spread of `q` from
-    /// its optimum.
+    /// For gradients of which differences are taken: `q` is then within half a thousandth of a
+    /// standard deviation of its optimum.
     pub(super) fn fine(self) -> Self {
         Self {
             tolerance: FINE * self.tolerance,

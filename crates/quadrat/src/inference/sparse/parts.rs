@@ -1,4 +1,5 @@
-//! Easier problems that go before the one that is asked for.
+//! Coarse-to-fine search for the hyperparameters: easier problems, with fewer rows or inducing
+//! points, are solved before the whole one.
 
 use super::evidence::SparseEvidence;
 use super::options::SparseOptions;
@@ -8,8 +9,8 @@ use crate::error::FitError;
 use crate::inference::WarmStart;
 use crate::inference::free::FreeSpace;
 
-/// Moves the state near the optimum, through those of problems that are easier; there with a
-/// curvature, if there were any.
+/// Solves the easier problems, each from the optimum of the one before. The state is then near the
+/// optimum of the whole problem, and has the Hessian of the last easier one, if there were any.
 pub(super) fn coarse_to_fine(
     problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],
@@ -26,16 +27,16 @@ pub(super) fn coarse_to_fine(
         match search_part(*part, state, options, &watch) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
-            // What a part of the data does not allow, all may.
+            // Fewer rows may not determine a fit where all of them do: go on from the last state.
             Err(error) if error.is_recoverable() => *state = before,
             Err(error) => return Err(error),
         }
-        // Steps are those of the whole.
+        // The state counts the steps of one problem: the next one begins at zero.
         (state.stage, state.iterations, state.evaluations) = (0, 0, 0);
         state.part += 1;
         let next = easier.get(state.part).unwrap_or(&problem);
         if !same_places(*part, *next) {
-            // A belief is of the values at its own inducing points.
+            // `q` is about the values at these inducing points, and says nothing of other ones.
             state.found = None;
         }
         watch.keep(state);
@@ -49,8 +50,8 @@ fn same_places(one: &dyn SparseProblem, other: &dyn SparseProblem) -> bool {
     a.len() == b.len() && (0..a.dims().len()).all(same)
 }
 
-/// The optimum of a part, from a state and with its curvature; whether it was not stopped before.
-/// Hyperparameters and their coordinates are those of the whole.
+/// Moves the state to the optimum of an easier problem, with the Hessian there. Hyperparameters and
+/// their coordinates are those of the whole problem. False where it was stopped before.
 fn search_part(
     part: &dyn SparseProblem,
     state: &mut SparseState,

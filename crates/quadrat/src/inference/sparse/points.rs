@@ -1,4 +1,4 @@
-//! Moments of the function at points, given a belief about inducing values.
+//! Moments of the function at the points of a row, under `q`.
 
 use super::bags::Bags;
 
@@ -12,11 +12,11 @@ pub(super) struct Points<'a> {
     pub weights: &'a [f64],
     pub mean: &'a [f64],
     pub variance: &'a [f64],
-    /// Whose pairs are used, counted within the row.
+    /// The points whose pairs are used, counted within the row.
     pub sample: &'a [usize],
     /// Covariance of the sample, symmetric; its diagonal is not read.
     pub covariance: &'a Mat<f64>,
-    /// Of what is known of every pair where not all are used.
+    /// The part of the covariance that is used for every pair, where the rest is sampled.
     pub low_rank: Option<LowRank<'a>>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Marginals<'a> {
     /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)`
     /// count as two.
     pub to_covariance: &'a mut Mat<f64>,
-    /// In the part of low rank, besides; untouched where nothing depends on it.
+    /// In the part of low rank; untouched where nothing depends on it.
     pub to_low_rank: &'a mut Option<LowRankSlope>,
     /// In the own hyperparameters of the likelihood.
     pub to_own: &'a mut [f64],
@@ -44,13 +44,14 @@ pub(super) fn in_chunk(bags: &Bags, chunk: usize, row: usize, sample: &[usize]) 
 pub(super) struct LowRank<'a> {
     /// `B`, a column for every point; the part is `B'B`.
     pub columns: MatRef<'a, f64>,
-    /// `W`, where the part is `B'B - W'W`; adjoints know none.
+    /// `W`, where the part is `B'B - W'W`; there are no adjoints for that.
     pub less: Option<MatRef<'a, f64>>,
     /// The part among the sample.
     pub sample: &'a Mat<f64>,
 }
 
-/// Derivatives in the part alone: `by l l'` over all pairs, and `block` over those of the sample.
+/// Derivatives in the part of low rank: `by l l'` over all pairs, and `block` over those of the
+/// sample.
 pub(super) struct LowRankSlope {
     pub by: f64,
     pub direction: Vec<f64>,

@@ -6,7 +6,7 @@ use crate::covariance::{CrossWork, Induced};
 use crate::linalg::{Mat, MatRef, cut, reshape};
 use crate::support::Functionals;
 
-/// What a mean that is unknown adds to covariances; it has no hyperparameters.
+/// The covariance that an unknown mean adds to the kernel; it has no hyperparameters.
 pub trait UnknownMean: Sync {
     /// Adds the covariance of its values at a set and at a range of another to `k`, shape
     /// `[a.len(), range.len()]`.

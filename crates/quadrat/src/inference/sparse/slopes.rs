@@ -11,7 +11,7 @@ pub(super) struct Slope {
     pub here: Range<usize>,
     /// In those of its sample.
     pub block: Mat<f64>,
-    /// In their explained part besides, `E`.
+    /// In the part of them that inducing points explain, `E`, besides.
     pub low_rank: Option<LowRankSlope>,
     /// `A l`, at last `L^-T A l`.
     pub along: Vec<f64>,
@@ -19,8 +19,8 @@ pub(super) struct Slope {
     pub seen: Mat<f64>,
 }
 
-/// Columns of a chunk, with the explained part of their row, where that is apart: `by l_j` and the
-/// vector that it multiplies.
+/// Calls `act` for every column of a chunk; where its row has a part of low rank, with `by l_j` and
+/// the vector `along` that it multiplies.
 pub(super) fn for_columns(
     columns: Range<usize>,
     slopes: &[Slope],
@@ -49,7 +49,7 @@ pub(super) fn add_explained(
     by: f64,
     along: &[f64],
 ) {
-    // One product of all columns: the triangle is larger than they are.
+    // One product of all columns: to update the triangle twice would take longer.
     let with = |a: &Mat<f64>, by: f64| {
         let n = a.ncols();
         let mut out = Mat::zeros(a.nrows(), n + 1);

@@ -1,4 +1,4 @@
-//! The stages of a search for the hyperparameters, and who is told of them.
+//! The stages of a search for the hyperparameters, and reports of its progress.
 
 use super::SparseState;
 use super::newton::{Ended, Place};
@@ -17,14 +17,14 @@ const ITERATIONS: [usize; 2] = [200, 100];
 /// end, in nats: hyperparameters are then a third of their posterior sd from the optimum, together.
 const STEPS: usize = 30;
 pub(super) const LEFT: f64 = 5e-2;
-/// Gains from which the number of steps that are left is guessed.
+/// Last gains from which the number of steps left is estimated.
 const SEEN: usize = 5;
 
 /// How a search ended.
 pub(super) struct Done {
     pub converged: bool,
     pub reason: String,
-    /// The density there, where it was evaluated as accurately as it will be.
+    /// The density there, where it was evaluated at the final tolerance.
     pub density: Option<Density>,
 }
 
@@ -38,7 +38,8 @@ pub(super) fn unless_stopped<T>(result: Result<T, FitError>) -> Result<Option<T>
 }
 
 /// Runs the stages that are left and updates the state: L-BFGS-B, rough, then precise, or Newton
-/// steps where a curvature is known; on a batch the rough one only. None where none was left.
+/// steps where a Hessian is known; for an easier problem the rough stage only. None where no stage
+/// was left.
 pub(super) fn stages(
     space: &FreeSpace<'_>,
     bounds: &[(f64, f64)],
@@ -46,7 +47,7 @@ pub(super) fn stages(
     watch: &Watch<'_>,
 ) -> Result<Option<Done>, FitError> {
     let mut ended = None;
-    // A part need not be looked at more closely than the rough stage does.
+    // An easier problem only has to give a start: the rough stage is enough.
     let last = if watch.is_part { 1 } else { GAINS.len() };
     while state.stage < last && space.size() > 0 && !watch.is_stopped() {
         let one = if state.curvature.is_empty() {
@@ -67,8 +68,8 @@ pub(super) fn stages(
     Ok(ended)
 }
 
-/// The density where the state is, whose belief is noted also where the keeper stops this before it
-/// converged.
+/// The density at the state. The `q` found there is kept in the state, also where the keeper stops
+/// before it has converged.
 fn begin(
     space: &FreeSpace<'_>,
     state: &mut SparseState,
@@ -84,7 +85,7 @@ fn begin(
     density
 }
 
-/// Newton steps from a state whose curvature is known about, in place of all stages.
+/// Newton steps from a state with an approximate Hessian, in place of all stages.
 fn newton(
     space: &FreeSpace<'_>,
     bounds: &[(f64, f64)],
@@ -106,7 +107,8 @@ fn newton(
     for step in 0..STEPS {
         let before = at.density.log_posterior;
         let stopped = || watch.is_stopped();
-        // The first step is taken whatever it promises: the curvature is not of this problem yet.
+        // The first step is taken however little it promises: the Hessian is that of another
+        // problem.
         let goal = if step == 0 { 0.0 } else { LEFT };
         match at.step(space, bounds, goal, &mut state.evaluations, &stopped)? {
             Ended::Moved => {}
@@ -114,7 +116,7 @@ fn newton(
                 end = (true, format!("less than {LEFT} nats are left to gain"));
                 break;
             }
-            // The first step, which was taken although it promised nothing.
+            // It was the first step, which is taken even where little is left to gain.
             Ended::Stuck(left) if left < LEFT => {
                 end = (true, format!("less than {LEFT} nats are left to gain"));
                 break;
@@ -144,7 +146,7 @@ fn newton(
     Ok((best, done))
 }
 
-/// Who is told of steps.
+/// Where progress is reported and the state is kept.
 pub(super) struct Watch<'a> {
     pub keeper: Option<&'a dyn Keeper>,
     pub progress: &'a dyn Progress,
@@ -161,7 +163,7 @@ impl Watch<'_> {
     /// After a step to the state; `goal` is the gain at which the stage ends.
     pub fn step(&self, state: &SparseState, best: f64, gains: &[f64], goal: f64) {
         let last = gains.last().copied().unwrap_or(f64::INFINITY);
-        // Over the last few steps, gains shrink by about the same factor.
+        // Gains are taken to shrink by a constant factor, that of the last few steps.
         let left = gains.len().checked_sub(SEEN).and_then(|from| {
             let rate = (last / gains[from]).ln() / (SEEN - 1) as f64;
             (rate < 0.0).then(|| ((goal / last).ln() / rate).max(0.0))
@@ -214,10 +216,11 @@ fn stage(
         if watch.is_stopped() {
             return None;
         }
-        // From the best point, not from a step that went too far.
+        // The search for `q` begins at that of the best point so far: the last step may have gone
+        // too far.
         let mut own = best.1.clone();
-        // Quasi-Newton steps need better gradients than a search gives that ends as soon as values
-        // are known.
+        // A search for `q` that knows its rate of convergence ends as soon as the value is
+        // accurate. Quasi-Newton steps need a more accurate gradient.
         own.forget_rate();
         let density = match known.take() {
             // The search begins where the stage was evaluated.

@@ -1,4 +1,4 @@
-//! Where a search for a belief begins that knows nothing: at one level everywhere.
+//! Start of a search for `q` without a warm start: a constant function.
 
 use super::options::SparseOptions;
 use super::pass::{Bound, Depth, Stream};
@@ -7,12 +7,12 @@ use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::link::Link;
 
-/// Variance of a point at most: after an exponential link wider ones are worth nothing to sums, or
-/// overflow.
+/// Largest variance of a point at the start: behind an exponential link sums of wider ones are
+/// useless or overflow.
 const WIDEST: f64 = 1.0;
 
-/// The better one of two beliefs and its bound: the function is at the level that the rows have on
-/// average, or where the prior has it. Two passes.
+/// The better of two starts, with its bound: a function at the average level of the rows, or at the
+/// prior mean. Takes two passes.
 pub(super) fn begin(
     stream: &Stream<'_>,
     problem: &dyn SparseProblem,
@@ -29,7 +29,7 @@ pub(super) fn begin(
     let shift = mean.iter().map(|m| m / variance).collect();
     let raised = Normal::new(narrow.precision().to_owned(), shift)?;
     let [low, high] = [&narrow, &raised].map(|q| stream.run(q, Depth::Sites));
-    // Also where the other is not a number.
+    // Also where the bound at the prior mean is not a number.
     match high.value > low.value || !low.value.is_finite() {
         true => Ok((raised, high)),
         false => Ok((narrow, low)),

@@ -1,4 +1,4 @@
-//! Where learning stands, as bytes.
+//! The state of a search for the hyperparameters, and its form in bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +8,22 @@ use crate::inference::WarmStart;
 use crate::inference::sites::rows::Rows;
 use crate::linalg::Mat;
 
-/// Begins all bytes; its last one changes with what follows.
+/// The first bytes; the last of them is the version of the format.
 const MARK: [u8; 8] = *b"quadrat\x04";
 
-/// Where learning stands: enough to go on from.
+/// The state of a search for the hyperparameters, from which it can go on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SparseState {
     /// Free, scaled coordinates of the hyperparameters.
     pub z: Vec<f64>,
-    /// The best belief there, once there is one.
+    /// The best `q` there, once there is one.
     pub found: Option<VariationalPosterior>,
-    /// About the Hessian of the negative log posterior there, column by column; empty where it is
+    /// Approximate Hessian of the negative log posterior there, column by column; empty where it is
     /// not known.
     pub curvature: Vec<f64>,
     /// Coordinates of inducing points that were moved, column by column; empty before they were.
     pub places: Vec<f64>,
-    /// Rounds of moving them; as many as there may be once another is not worth it.
+    /// Rounds of moving them; set to the maximum once another round is not worth it.
     pub moves: usize,
     /// By how much that raised the bound, in nats.
     pub gained: f64,
@@ -33,7 +33,7 @@ pub struct SparseState {
     pub iterations: usize,
     /// Evaluations of the bound so far.
     pub evaluations: usize,
-    /// Easier problems that are over: with the next one, if there is one, it stands.
+    /// Number of easier problems that are done.
     pub part: usize,
 }
 
@@ -55,7 +55,7 @@ impl SparseState {
         }
     }
 
-    /// A warm start that begins at the best belief.
+    /// A warm start that begins at the best `q`.
     #[must_use]
     pub(super) fn onto(&self, mut warm_start: WarmStart) -> WarmStart {
         if let Some(found) = &self.found {
@@ -64,14 +64,14 @@ impl SparseState {
         warm_start
     }
 
-    /// What is known of the curvature.
+    /// The approximate Hessian, where there is one.
     pub(super) fn matrix(&self) -> Option<Mat<f64>> {
         let n = self.z.len();
         let is_known = self.curvature.len() == n * n;
         is_known.then(|| Mat::from_fn(n, n, |i, j| self.curvature[j * n + i]))
     }
 
-    /// Notes what is known of the curvature.
+    /// Sets the approximate Hessian.
     pub(super) fn set_matrix(&mut self, curvature: &Mat<f64>) {
         let columns = (0..curvature.ncols()).flat_map(|j| curvature.col_as_slice(j));
         self.curvature = columns.copied().collect();
@@ -80,7 +80,7 @@ impl SparseState {
     /// As bytes with their checksum; `fingerprint` says of which fit it is.
     #[must_use]
     pub fn to_bytes(&self, fingerprint: u32) -> Vec<u8> {
-        // Numbers in memory: there is nothing that could fail.
+        // Writing numbers to memory cannot fail.
         let payload = postcard::to_stdvec(&(fingerprint, self)).unwrap_or_default();
         let crc = crc32fast::hash(&payload).to_le_bytes();
         [MARK.as_slice(), crc.as_slice(), payload.as_slice()].concat()
@@ -144,7 +144,7 @@ pub(super) fn fingerprint(
     let rows = Rows::of_blocks(problem.blocks(), theta, bags.rows());
     for row in 0..bags.rows() {
         let (likelihood, own, at) = rows.at(row);
-        // Two places tell any two reports apart.
+        // Log-densities at two latent values tell any two reports apart.
         let seen = [0.1, 1.3].map(|f| likelihood.log_density(own, at, f).value);
         numbers(&mut seen.into_iter().chain(bags.weights(row).iter().copied()));
     }

@@ -1,4 +1,4 @@
-//! A belief with the hyperparameters it is of, and what it is worth at others.
+//! `q` with the hyperparameters at which it was found, and the start that it gives at others.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +8,31 @@ use crate::error::FitError;
 use crate::inference::WarmStart;
 use crate::linalg::{Cholesky, Mat, gemm, lower_transpose_times_into, matvec, mirror_lower};
 
-/// The best belief at one value of the hyperparameters.
+/// The best `q` at one value of the hyperparameters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VariationalPosterior {
     /// Every hyperparameter, natural units.
     pub theta: Vec<f64>,
-    /// The belief about the whitened inducing values.
+    /// The normal distribution of the whitened inducing values.
     pub normal: Normal,
     /// The bound there, in nats.
     pub bound: f64,
-    /// About what its search left to gain, in nats; zero where it converged.
+    /// Estimate of what its search left to gain, in nats; zero where it converged.
     #[serde(skip)]
     pub left: f64,
-    /// Whether its search ended at a thousandth of a nat: a start for others, not an answer.
+    /// Whether its search ended at a thousandth of a nat: it is then a start for others, not an
+    /// answer.
     #[serde(skip)]
     pub(in crate::inference) is_rough: bool,
-    /// Largest ratio of a squared residual to that before a full step, in the last search that took
-    /// one; 1 where steps had to be cut or mixed more than once.
+    /// Rate of convergence of the last search that took a full step: the largest ratio of the
+    /// squared residual after such a step to that before it; 1 where steps had to be cut or mixed
+    /// more than once.
     #[serde(skip)]
     pub(in crate::inference) rate: Option<f64>,
 }
 
 impl VariationalPosterior {
-    /// What a warm start leads to, whose last value is `bound`; without any, the prior.
+    /// The `q` of a warm start, whose last value is `bound`; the prior where there is none.
     pub(super) fn left(
         warm_start: &WarmStart,
         problem: &dyn SparseProblem,
@@ -51,24 +53,24 @@ impl VariationalPosterior {
         })
     }
 
-    /// The belief at other hyperparameters of someone who still knows of the inducing values what
-    /// rows said of them.
+    /// A start for `q` at other hyperparameters: the prior there times the sites of the rows, which
+    /// are kept as functions of the inducing values `u`.
     ///
-    /// Rows said `exp(nu'u - u'T u / 2)` of `u = L v`; with the factor `L~` of the other `K_uu` the
-    /// belief about `v` is
+    /// The sites are `exp(nu'u - u'T u / 2)` of `u = L v`; with the factor `L~` of the other `K_uu`
+    /// the distribution of `v` is
     ///
     /// $$ \tilde P = I + D'(P - I) D, \qquad \tilde P \tilde\mu = D' P \mu, \qquad D = L^{-1}
     /// \tilde L $$
     ///
-    /// It is the best one where every point is an inducing point and rows are normal; elsewhere
-    /// rows say the same of slightly other values. Kept as it is, a belief about `v` would be about
-    /// another function, since `u = L v`.
+    /// It is the best one where every point is an inducing point and rows are normal; elsewhere the
+    /// sites change a little with the hyperparameters. To keep `q(v)` as it is would change the
+    /// function, since `u = L v`.
     ///
     /// # Arguments
     /// * `factor` - `L~`
     /// # Returns
-    /// None where that is no belief: rows that are not log-concave may say less than nothing along
-    /// some direction.
+    /// None where the precision is not positive definite: sites of rows that are not log-concave
+    /// may have negative precisions.
     /// # Numerics
     /// `O(M^3)`.
     pub(super) fn at(
@@ -100,7 +102,7 @@ impl VariationalPosterior {
 }
 
 impl WarmStart {
-    /// The belief about inducing values to begin with, where there is one.
+    /// The `q` to begin with, where there is one.
     pub(in crate::inference) fn found(&self) -> Option<&VariationalPosterior> {
         self.memory()
     }
@@ -109,7 +111,7 @@ impl WarmStart {
         self.keep(found);
     }
 
-    /// Lets the next search for a belief find out itself how quickly its steps approach.
+    /// Forgets the rate of convergence: the next search for `q` finds its own.
     pub(super) fn forget_rate(&mut self) {
         if let Some(found) = self.found().filter(|found| found.rate.is_some()).cloned() {
             self.keep(VariationalPosterior {

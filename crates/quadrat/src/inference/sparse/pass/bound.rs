@@ -1,4 +1,4 @@
-//! What a pass is asked for, and what comes of it.
+//! What a pass computes, and its result.
 
 use crate::linalg::Mat;
 

@@ -16,11 +16,11 @@ use crate::linalg::{
     set_scaled, vectorised,
 };
 
-/// Memory of one thread.
+/// Work space of one thread.
 pub(super) struct Work {
     features: Features,
     pub panel: Panel,
-    /// `B = C^-1 A`; once rows are through, `A (D + E)`.
+    /// `B = C^-1 A`; after the rows were visited, `A (D + E)`.
     pub b: Mat<f64>,
     pub slope: Mat<f64>,
 }
@@ -52,7 +52,7 @@ struct Moments {
     variance: Vec<f64>,
 }
 
-/// Adds a chunk to sums.
+/// Adds the rows of a chunk to the sums.
 pub(super) fn add_chunk(
     stream: &Stream<'_>,
     at: &Prepared<'_>,
@@ -130,7 +130,8 @@ fn row_expectations(
         let points = bags.row_points(row);
         let here = points.start - first..points.end - first;
         to_own.clear();
-        // Slopes in own hyperparameters cost as much as all else.
+        // Derivatives in hyperparameters of the likelihood cost as much as all others: only where
+        // asked for.
         to_own.resize(own.len() * usize::from(depth == Depth::All), 0.0);
         if bags.is_single(row) {
             let i = here.start;

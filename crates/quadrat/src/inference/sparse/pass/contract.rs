@@ -36,7 +36,7 @@ impl Stream<'_> {
             slope.seen = own;
         }
         let (induced, theta) = (self.problem.induced(), self.theta);
-        // Slopes along columns are those of the whole chunk.
+        // Derivatives in places of inducing points are taken over the whole chunk at once.
         let width = if self.shifts.is_empty() { WIDTH } else { n };
         let Panel {
             cross: adjoint,
@@ -84,8 +84,8 @@ impl Stream<'_> {
         induced.contract_diagonal(theta, chunk, to_variance, gradient);
     }
 
-    /// Adds what goes through the covariance of the inducing points, with `away = S - I`; both
-    /// triangles of the sums are there.
+    /// Adds the derivatives through the covariance of the inducing points, with `away = S - I`.
+    /// Both triangles of the sums must be filled.
     pub(super) fn contract_inducing(&self, q: &Normal, away: &Mat<f64>, total: &mut Sums) {
         let size = away.nrows();
         // mu F_mu' + 2 (S - I) F_S + 2 A E A'.

@@ -10,8 +10,8 @@ use super::sums::Sums;
 use crate::inference::sparse::Normal;
 use crate::linalg::{Mat, mirror_lower};
 
-/// Groups of chunks that are summed apart: as many threads can work, and sums do not depend on how
-/// many do.
+/// Groups of chunks with a sum each: up to so many threads can work, and the result does not depend
+/// on how many do.
 const GROUPS: usize = 16;
 
 impl Stream<'_> {

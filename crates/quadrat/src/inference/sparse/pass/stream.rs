@@ -16,7 +16,7 @@ pub(in crate::inference::sparse) struct Stream<'a> {
     pub(super) problem: &'a dyn SparseProblem,
     pub(super) theta: &'a [f64],
     pub(super) form: LogSum,
-    /// Of the covariance of the inducing points.
+    /// Factor of the covariance of the inducing points.
     pub factor: Cholesky,
     /// Jitter of `K_uu` besides that of the prior.
     pub(super) jitter: f64,
@@ -25,11 +25,11 @@ pub(in crate::inference::sparse) struct Stream<'a> {
     pub(super) rows: Rows<'a>,
     /// Features of all chunks, where they fit into memory.
     pub(super) kept: Option<Vec<Features>>,
-    /// Of the columns along which inducing points move.
+    /// The columns along which inducing points are shifted, for derivatives.
     pub(super) shifts: Vec<Shift>,
 }
 
-/// What `q` is to every chunk.
+/// What every chunk needs of `q`.
 pub(super) struct Prepared<'a> {
     pub q: &'a Normal,
     /// `C^-1` with `P = C C'`.
