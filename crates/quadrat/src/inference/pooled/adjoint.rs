@@ -35,7 +35,7 @@ pub(super) fn gradient(
     let k = mode.covariance.as_ref();
     let precisions = mode.precisions();
     let Ok(curvature) = Curvature::new(pools, k, &mode.slopes, &precisions, mode.jitter) else {
-        // The mode was found with this very factor.
+        // The mode was found with this factor: it exists.
         return vec![f64::NAN; theta.len()];
     };
     let sweep = &curvature.sweep;

@@ -1,16 +1,18 @@
-//! The fixed point that answers: iterations on all that the next posterior depends on.
+//! The fixed point of the linearisation: the normal posterior around which the rows linearise to
+//! itself.
 //!
-//! Rows linearised around a [`Point`] make a posterior, and that a point `F(x)`. Whole steps,
-//! accelerated, converge within some ten iterations where functions vary by no more than a factor
-//! of about ten within a row. Beyond, slopes gather at the node that is known least, so that the
-//! next posterior knows it best, and a row without an upper end (or a count of zero under a vague
-//! mean) answers a wide posterior by a precision like `E e^z` and a narrow one by next to none:
-//! whole steps alternate for ever. There
+//! A [`Point`] `x` holds all that the next posterior depends on: rows are linearised around it, the
+//! posterior follows, and from that the next point `F(x)`. Full steps with Anderson mixing converge
+//! within some ten iterations where functions vary by no more than a factor of about ten within a
+//! row. Beyond that full steps can alternate for ever, for two reasons. The slopes of a row
+//! concentrate on its node of the largest variance, which then has the smallest variance in the
+//! next posterior. And a row without an upper limit (or a count of zero under a vague mean) gets a
+//! site of the precision `E e^z`, which is large for a wide posterior and next to zero for a narrow
+//! one. Then damped steps
 //!
 //! $$ x \leftarrow x + b\,(F(x) - x) $$
 //!
-//! with `b` of a half and smaller, precisions and told variances in their logarithms, does
-//! converge.
+//! converge, with `b` of a half or less, and precisions and variances of rows in logarithms.
 
 use rayon::prelude::*;
 
@@ -21,36 +23,36 @@ use crate::inference::sites::Site;
 use crate::inference::sites::accelerate::History;
 use crate::linalg::Mat;
 
-/// Stop when no node moves by more than this many standard deviations, nor a variance or precision
-/// by more than this part.
+/// Iterations end when no mean of a node moves by more than this many standard deviations, and no
+/// variance or precision by more than this part.
 const TOLERANCE: f64 = 1e-7;
-/// What is good enough when iterations come no closer: the normal approximation itself errs by
-/// more.
+/// Accepted where iterations come no closer: the normal approximation itself errs by more.
 const GOOD_ENOUGH: f64 = 1e-3;
-/// In one iteration a site grows no more precise than this many times what is told of its row.
+/// In one iteration the precision of a site grows by at most this many times the posterior
+/// precision of its row.
 const GROWTH: f64 = 10.0;
-/// Parts of steps get smaller when iterations of so many whole steps together came no closer (of
-/// halves where steps are whole).
+/// Steps are shortened after iterations that add up to so many full steps came no closer; a full
+/// step counts as a half here.
 const PATIENCE: f64 = 10.0;
-/// By this factor.
+/// The factor by which steps are shortened.
 const SHORTER: f64 = 0.6;
-/// Rows that bend at most whose `Q` is accelerated: some ten points are remembered.
+/// `Q` is accelerated for at most so many rows that bend, for its size: some ten points are kept.
 const MOST_BENT: usize = 500;
-/// Sites less precise than this part of what the prior says are as good as none.
+/// A site whose precision is below this part of the prior's counts as none.
 const WEAK: f64 = 1e-6;
 
 /// How the fixed point is searched.
 struct Plan {
-    /// The part of a step to begin with.
+    /// `b` of the first steps.
     part: f64,
-    /// The smallest part.
+    /// The smallest `b`.
     least: f64,
     iterations: usize,
-    /// Iterations are accelerated where less than this is left.
+    /// Iterations are accelerated once the point moves by less than this.
     accelerate: f64,
 }
 
-/// In turn, each from the mode.
+/// Tried in turn, each from the mode.
 const PLANS: [Plan; 2] = [
     Plan {
         part: 1.0,
@@ -73,7 +75,7 @@ struct Point {
     /// Posterior variance of every row's latent value, `Q` counted; for rows with second-order
     /// parts.
     told: Vec<f64>,
-    /// Which rows bend.
+    /// Which rows bend: their latent value has a second-order part (`second_order.rs`).
     is_bent: Vec<bool>,
     /// `T` of the sites.
     precision: Vec<f64>,
@@ -93,7 +95,7 @@ impl Point {
         }
     }
 
-    /// The pairs of rows that bend, where they are not too many to remember some points of.
+    /// The pairs of rows that bend; none where they are too many to keep several points.
     fn bent_pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let rows = self.is_bent.iter().enumerate();
         let rows: Vec<usize> = rows.filter(|(_, b)| **b).map(|(row, _)| row).collect();
@@ -128,7 +130,7 @@ impl Search<'_> {
         })
     }
 
-    /// The fixed point by one plan, or how close it came.
+    /// The fixed point by one plan, or how far from it the iterations ended.
     fn follow(&self, plan: &Plan, start: &Point) -> Result<State, f64> {
         let mut at = start.clone();
         let mut safe = None;
@@ -140,7 +142,7 @@ impl Search<'_> {
         for _ in 0..plan.iterations {
             let mut next = self.step(&at, part);
             if let (None, Some(plain)) = (&next, safe.take()) {
-                // An accelerated step need not lead to covariances.
+                // Matrices after an accelerated step need not be covariances: take the plain step.
                 history.clear();
                 at = plain;
                 next = self.step(&at, part);
@@ -174,7 +176,7 @@ impl Search<'_> {
                 history.clear();
             }
             before = moved;
-            // Rows that begin to bend, or cease to, have other coordinates.
+            // Where other rows bend, the coordinates of the points differ.
             let is_alike = at.is_bent == to.is_bent && at.bent.is_some() == to.bent.is_some();
             if moved > plan.accelerate || !is_alike {
                 history.clear();
@@ -193,7 +195,7 @@ impl Search<'_> {
     }
 
     /// The posterior after the rows were linearised around a point, the precisions of its sites,
-    /// and how far it is from following from itself; none where there is no such posterior.
+    /// and how far it is from a fixed point; none where there is no such posterior.
     fn step(&self, at: &Point, part: f64) -> Option<(State, Vec<f64>, f64)> {
         let rows: Vec<Linear> = (0..self.pools.rows())
             .into_par_iter()
@@ -205,11 +207,11 @@ impl Search<'_> {
             .enumerate()
             .map(|(i, row)| {
                 let (old, told) = (at.precision[i], at.told[i]);
-                // The mean of `e^z` may be that of values in which nobody believes as soon as the
-                // row is heard.
+                // `E e^z` may come from values that the row itself makes impossible: limit the
+                // growth.
                 let most = old + GROWTH / told.max(f64::MIN_POSITIVE);
                 let precision = mixed(old, row.precision.min(most), part);
-                // Less precise than asked for, the pseudo-value stays.
+                // A site of limited precision keeps its pseudo-value.
                 let share = if precision < row.precision {
                     precision / row.precision
                 } else {
@@ -271,13 +273,13 @@ impl Search<'_> {
                 }
             }
             (None, None) => {}
-            // Rows that begin to bend, or cease to.
+            // Other rows bend than before.
             _ => see(1.0),
         }
         most
     }
 
-    /// A part of the way from one point to another, whose precisions have gone it already.
+    /// A damped step from one point to another, whose precisions were damped before.
     fn between(&self, from: &Point, mut to: Point, part: f64) -> Point {
         if part == 1.0 {
             return to;
@@ -297,7 +299,7 @@ impl Search<'_> {
         to
     }
 
-    /// A point as numbers of order one: in units of the prior, or logarithms.
+    /// A point as a list of numbers of order one: in units of the prior, or logarithms.
     fn coordinates(&self, point: &Point) -> Vec<f64> {
         let k = &self.mode.covariance;
         let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
@@ -324,7 +326,7 @@ impl Search<'_> {
         out
     }
 
-    /// The point at such numbers, which bends where another does.
+    /// Sets a point to such numbers; which rows bend stays as it is.
     fn place(&self, point: &mut Point, at: &[f64]) {
         let k = &self.mode.covariance;
         let sd = |node: usize| k[(node, node)].max(f64::MIN_POSITIVE).sqrt();
@@ -345,7 +347,7 @@ impl Search<'_> {
         }
         for row in 0..point.precision.len() {
             let (weak, moved) = (self.weak(row), next());
-            // A smaller one would lose its digits beside the other.
+            // A smaller precision would lose its digits in the sum with `weak`.
             if point.precision[row] > 1e-3 * weak {
                 point.precision[row] = (moved.exp() - weak).max(0.0);
             }
@@ -364,7 +366,7 @@ impl Search<'_> {
         }
     }
 
-    /// A precision that says next to nothing about a row.
+    /// A site precision that is next to nothing beside the prior.
     fn weak(&self, row: usize) -> f64 {
         let (nodes, _) = self.pools.row(row);
         let k = &self.mode.covariance;
@@ -380,7 +382,7 @@ impl Search<'_> {
     }
 }
 
-/// A part of the way by logarithms, where there are any.
+/// A damped step in the logarithm; the full step where one of them is not above zero.
 fn mixed(old: f64, new: f64, part: f64) -> f64 {
     if part < 1.0 && old > 0.0 && new > 0.0 {
         old * (new / old).powf(part)

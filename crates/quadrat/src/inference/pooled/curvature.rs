@@ -72,10 +72,10 @@ impl<'a> Curvature<'a> {
         })
     }
 
-    /// What rounding leaves of a residual: it grows with the largest precision in units of the
+    /// The residual that rounding leaves: it grows with the largest precision in units of the
     /// prior.
     pub fn rounding(&self, precisions: &[f64]) -> f64 {
-        // D^2 = T / (1 + T c) tells T c where it is large.
+        // For a large T c it follows from D^2 = T / (1 + T c).
         let strongest = precisions
             .iter()
             .zip(&self.sweep.resolvent.scale)
@@ -109,8 +109,8 @@ impl<'a> Curvature<'a> {
         (q, x)
     }
 
-    /// The same; what of `right` lies along rows that are known exactly, and moves nothing, is
-    /// taken from it: beside a large part of it the digits of the rest would be lost.
+    /// As `solve`, after subtracting from `right` its part along rows that are known exactly. That
+    /// part moves nothing, and beside a large one the digits of the rest would be lost.
     fn solve_rest(&self, right: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
         let mut along = self.pulled(right);
         let back = self.slopes.scatter(self.pools, &along);
@@ -149,7 +149,7 @@ impl<'a> Curvature<'a> {
             .iter()
             .zip(jets)
             .map(|(z, jet)| {
-                // Along a step rows that are known exactly see nothing.
+                // A step does not change the values of rows that are known exactly.
                 let own = if jet.second.is_finite() {
                     jet.second
                 } else {

@@ -7,15 +7,15 @@
 //!
 //! $$ T_r = -E (\log p)'', \qquad \nu_r = E (\log p)' + T_r z_r $$
 //!
-//! of the variational approximation, its expectations under what the posterior tells of `z_r`. So a
-//! total that a count pins down is met by the mean of the predicted total: for Poisson counts `E
-//! (log p)'` vanishes where `E Z` meets them. The covariance
+//! of the variational approximation, with expectations under the posterior of `z_r`. So the mean of
+//! a predicted total agrees with a precise count of it: for Poisson counts `E (log p)'` is zero
+//! where `E Z` equals the count. The covariance
 //!
 //! $$ S = K - K J' (C + Q + T^{-1})^{-1} J K $$
 //!
-//! counts what the rows say about the second-order parts of their sums, of covariance `Q`, as said
-//! of those (`second_order.rs`). Means are found without `Q`, other than in posterior
-//! linearisation: so that totals are met. `converge.rs` iterates.
+//! has the second-order parts of the sums, of covariance `Q` (`second_order.rs`), as noise beside
+//! the linear parts. Unlike posterior linearisation, means are found without `Q`, so that totals
+//! are met. `converge.rs` iterates.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub fn condition_pooled_from(
     let lift = lift(problem, (&mode, pools, &rows), theta, options.draws, SEED);
     let is_known = !mode.pinned.is_empty();
     if is_known && lift.is_none() && options.draws.count > 0 {
-        // No draw of them meets what is known.
+        // Rows are known exactly, and no draws were found that meet them.
         return Err(FitError::NotConverged {
             method: "laplace",
             sweeps: mode.steps,
@@ -102,7 +102,7 @@ pub fn condition_pooled_from(
     }
     let state = match &lift {
         None if !is_known => search.converge()?,
-        // The draws answer.
+        // Predictions come from the draws: the linearisation at the mode will do.
         _ => search.at_mode()?.1,
     };
     Ok(Conditioned {
@@ -194,7 +194,7 @@ pub(super) struct State {
     pub slopes: Slopes,
     /// `J' alpha = K^-1 (mean - m)`.
     pub alpha: Vec<f64>,
-    /// The sweep in which rows say what they do about their linear parts, `Q` counted.
+    /// The sweep over the linear parts of the rows, with `Q` added to their covariance.
     pub spread: Sweep<Scaled>,
     pub centre: Centre,
     pub second_order: SecondOrder,
@@ -305,8 +305,8 @@ impl Search<'_> {
         seen
     }
 
-    /// A row around a posterior; `told` is what that tells of the latent value of a row that bends,
-    /// as a variance.
+    /// A row linearised around a posterior; `told` is the posterior variance of the latent value of
+    /// a row that bends.
     pub fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> Linear {
         let (nodes, _) = self.pools.row(row);
         let Total { belief, slopes, .. } = self.seen(row, centre);
@@ -334,7 +334,7 @@ impl Search<'_> {
             prior: belief.mean - away,
             mean: belief.mean,
             first,
-            // What is not a number stays so.
+            // A value that is not a number is passed on.
             precision: if second > 0.0 { 0.0 } else { -second },
         }
     }
@@ -368,12 +368,13 @@ impl Search<'_> {
         Ok((sites, state))
     }
 
-    /// Whether sums are so large that they were cut off: no posterior of what was seen.
+    /// Whether sums are so large that they were clipped: the posterior is then not that of the
+    /// data.
     pub fn is_cut_off(&self, centre: &Centre) -> bool {
         (0..self.pools.rows()).any(|row| {
             let (nodes, _) = self.pools.row(row);
             let large = |(i, &node): (usize, &usize)| {
-                // Not a number is no less wrong.
+                // A value that is not a number counts as clipped.
                 let size = centre.mean[node] + 0.5 * centre.within[row][(i, i)];
                 self.pools.link(row) == Link::Exp && (size.is_nan() || size > 0.5 * CLIP)
             };
@@ -382,7 +383,7 @@ impl Search<'_> {
     }
 }
 
-/// What stands for a row; one of infinite precision is known exactly, and its shift is the latent
+/// The term of a site; one of infinite precision is known exactly, and its shift is the latent
 /// value.
 fn term(site: Site) -> Term {
     match site.precision.is_infinite() {

@@ -27,17 +27,19 @@
 //! exact for this expression.
 //!
 //! # The answers
-//! At the mode `z_r` agrees with what was counted, but the mean of `sum_i w_i e^(f_i)` lies above
-//! by about `e^(s / 2)` where the values within a row are uncertain: bins wider than the
-//! lengthscale. Answers come from weighted draws that meet what the rows report (`lift`), so that
-//! unions and parts of rows are known as the rows are.
+//! At the mode `z_r` agrees with what was counted. But where the values within a row are uncertain,
+//! with a variance `s`, as in bins wider than the lengthscale, the mean of `sum_i w_i e^(f_i)` is
+//! larger by a factor of about `e^(s / 2)`. Predictions therefore come from weighted draws that
+//! meet what the rows report (`lift`): unions of rows are then known as well as the rows.
 //!
 //! Behind a square, whose sign is open, and without draws, a normal distribution answers around
 //! which the linearisation holds on average (`expected.rs`): `z_r` is replaced by the normal belief
 //! whose linked value has the mean and variance of `sum_i p_i psi(f_i)`, and the likelihood by its
-//! expectation under that belief, as in the variational approximation. Rows pin their sums,
-//! second-order parts included (`second_order.rs`), and so tell more of these and of other sums
-//! than of the function (`other_sums.rs`).
+//! expectation under that belief, as in the variational approximation. A row reports about its sum,
+//! which has a second-order part beside the part that is linear in the function
+//! (`second_order.rs`). So it says less about the function than if its sum were linear; the
+//! variances of predicted sums are corrected for what it says about their second-order parts
+//! (`other_sums.rs`).
 //!
 //! # Source
 //! Moller, Syversveen and Waagepetersen 1998 for the process; Bradley and others 2013 (iterated
@@ -155,8 +157,8 @@ impl super::Evidence for PooledEvidence<'_> {
         Ok(self.mode(theta, warm_start)?.log_evidence)
     }
 
-    /// Beside counts of thousands of millions the mode is known within rounding alone. The optimum
-    /// is then known to a twentieth of its standard deviation.
+    /// Error of the evidence, in nats. With counts of 1e9 rounding limits the mode; an evidence
+    /// with this error places the optimum within a twentieth of a posterior standard deviation.
     fn rounding(&self) -> f64 {
         1e-3
     }

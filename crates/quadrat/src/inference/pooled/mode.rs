@@ -16,9 +16,9 @@ use crate::parameter;
 
 /// Newton decrements below which steps take the whole curvature.
 const NEAR: f64 = 0.3;
-/// The smallest part of a step: from a count of zero to one of a million behind `softplus` a
-/// function goes from -10 to a million, and what is linear around the former ends a step of one
-/// away.
+/// Smallest fraction of a step. Between a count of zero and one of a million behind `softplus` a
+/// function rises from -10 to a million, and a linearisation around -10 holds for a step of one
+/// only.
 const SMALLEST_STEP: f64 = 1e-10;
 /// Where linearised rows allow less than this part of a step, the whole curvature is tried as well.
 const SHORT: f64 = 0.1;
@@ -26,9 +26,9 @@ const SHORT: f64 = 0.1;
 /// than its model.
 const STEP_TOLERANCE: f64 = 1e-3;
 const FAR_TOLERANCE: f64 = 0.1;
-/// Steps in a row that gain next to nothing, relative to the density, after which a search has
-/// arrived, if no node is left farther from the mode than this part of its standard deviation.
-/// Covariances of a condition of 1e9 allow no more.
+/// A search ends after so many steps in a row that gain less than this, relative to the log
+/// density, and has converged if no node is farther from the mode than this part of its standard
+/// deviation: with covariances of a condition number of 1e9 rounding allows no more.
 const IDLE: (usize, f64) = (5, 1e-9);
 const ARRIVED: f64 = 1e-2;
 
@@ -234,7 +234,7 @@ impl Search<'_> {
         }
     }
 
-    /// The place, moved to where rows that are known exactly are met; none where there is no way.
+    /// The place, moved so that rows that are known exactly are met; none where that fails.
     ///
     /// # Arguments
     /// * `means` - what rows see at a place near
@@ -262,8 +262,8 @@ impl Search<'_> {
         links.any(|link| link.form() == Form::Smooth)
     }
 
-    /// As far along a step as does not fall by more than rounding, and which part of it that is;
-    /// none where no part does.
+    /// The place after the largest part of a step along which the density does not fall by more
+    /// than rounding, and that part; none where there is none.
     fn along(
         &self,
         at: &At,
@@ -291,11 +291,12 @@ impl Search<'_> {
     /// is positive lose no digits.
     fn length(&self, slopes: &Slopes, precisions: &[f64], (q, x): (&[f64], &[f64])) -> f64 {
         let seen = slopes.gather(self.pools, x);
-        // Along a step rows that are known exactly see nothing.
+        // A step does not change the values of rows that are known exactly.
         let of_rows = precisions.iter().zip(&seen).filter(|(w, _)| w.is_finite());
         let of_rows: f64 = of_rows.map(|(w, s)| w * s * s).sum();
         let square = dot(q, x) + of_rows;
-        // What is not a number is no end; rounding may leave less than nothing.
+        // A length that is not a number must not end the search; rounding may make a square
+        // negative.
         match square.is_finite() {
             true => square.max(0.0).sqrt(),
             false => f64::INFINITY,
@@ -381,10 +382,10 @@ impl Search<'_> {
                 }
             }
             let Some((mut next, _)) = next else {
-                // No way up is left but rounding.
+                // What is left to gain is within rounding.
                 return Ok(Some(finish(at, residual <= ARRIVED)));
             };
-            // Sums of steps drift away from `m + K b`.
+            // Added steps drift away from `m + K b` by rounding: compute the values anew.
             let again = self.at(self.moved(&next.dual), next.dual.clone());
             next = self.met(&next.means, again)?.unwrap_or(next);
             let gain = next.objective - at.objective;

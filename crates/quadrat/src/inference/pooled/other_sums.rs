@@ -1,4 +1,4 @@
-//! What pooled rows say about other sums.
+//! Variances of predicted sums, given pooled rows.
 
 use super::pools::Pools;
 use super::second_order::{SecondOrder, SecondOrderPart, excess};
@@ -8,8 +8,8 @@ use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, gemm, matvec};
 use crate::link::{Link, QuasiMean};
 
-/// What rows say about sums beyond what they say about the function: about the second-order parts
-/// of these (see [`SecondOrder`]).
+/// What rows say about a sum that is predicted beyond what they say about the function: their
+/// second-order parts are correlated with that of the sum (see [`SecondOrder`]).
 ///
 /// The latent value of a sum is `z + j'(f - m) + e`, and `y` is what the rows report of theirs,
 /// with `R = (C + Q + T^-1)^-1`:
@@ -18,8 +18,8 @@ use crate::link::{Link, QuasiMean};
 /// \operatorname{Cov}(e_r, e) $$
 ///
 /// with `v` the variance that the moments of the sum match under the posterior of the function. So
-/// of a sum that was observed no less is known than its row says. A sum that was not observed may
-/// be told a little less surely than by `v`.
+/// a sum that was observed is known at least as well as its row says. For one that was not observed
+/// the result may be a little above `v`.
 pub(crate) struct OtherSums<'a> {
     pools: &'a Pools,
     second_order: &'a SecondOrder,
@@ -29,7 +29,7 @@ pub(crate) struct OtherSums<'a> {
     reduced: Mat<f64>,
 }
 
-/// A sum to be told: its nodes.
+/// The nodes of a sum that is predicted.
 pub(crate) struct Seen<'a> {
     pub link: Link,
     pub weights: &'a [f64],
@@ -41,7 +41,7 @@ pub(crate) struct Seen<'a> {
 }
 
 impl<'a> OtherSums<'a> {
-    /// None where rows say nothing else.
+    /// None where no row has a second-order part.
     ///
     /// # Arguments
     /// * `covariance` - the prior's, of the rows' nodes; asked for at most once

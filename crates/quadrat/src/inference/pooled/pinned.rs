@@ -7,12 +7,12 @@
 //!
 //! $$ \nabla \Phi(f) + \sum_r \lambda_r \nabla z_r(f) = 0, $$
 //!
-//! take the place of the rows' slopes, and an infinite precision that of their curvature: all else,
-//! the evidence and its gradient, is that of other rows.
+//! take the place of the rows' slopes, and an infinite precision that of their curvature. All else,
+//! the evidence and its gradient, is computed as for other rows.
 //!
 //! # Source
-//! Nocedal and Wright 2006, section 18.1 (sequential quadratic programming); the evidence of what
-//! is known by a change of variables is that of a density.
+//! Nocedal and Wright 2006, section 18.1 (sequential quadratic programming). The evidence of an
+//! exact row is a density, that of the reported value by a change of variables.
 
 use super::lift::meet::Meeting;
 use super::pools::{Pools, Slopes};
@@ -23,8 +23,8 @@ use crate::likelihood::local::Jet;
 use crate::linalg::{Cholesky, Mat, MatRef};
 use crate::link::QuasiMean;
 
-/// Added to the diagonal of `S`, relative to it, until it can be factorised: it only says along
-/// which way nodes are moved.
+/// Added to the diagonal of `S`, relative to it, until it can be factorised: `S` only sets the
+/// direction in which nodes are moved.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
 
 /// Values of nodes, and their dual coordinates.
@@ -112,8 +112,8 @@ impl Pinned {
         each.sum::<f64>() - 0.5 * std::f64::consts::TAU.ln() * self.rows.len() as f64
     }
 
-    /// Nodes near `values` that meet what is known, with their dual coordinates; none where no way
-    /// was found.
+    /// Nodes near `values` that meet what is known, with their dual coordinates; none where none
+    /// were found.
     ///
     /// # Arguments
     /// * `k` - covariance of the nodes

@@ -4,17 +4,17 @@
 //!
 //! $$ z_r(f) = z_r + j_r'(f - m) + e_r, \qquad \operatorname{Var} e_r = q_r = v_r - j_r' S j_r $$
 //!
-//! with `v_r` the variance that matches the moments of the sum (see `expected.rs`). A row pins
-//! `z_r`, not its linear part: of `j_r'(f - m)` it says no more than `1 / T_r + q_r` allows. To
-//! second order `e_r = ((f - m)' H_r (f - m) - tr(H_r S)) / 2`, `H_r` the curvature of `z_r`, so
-//! that
+//! with `v_r` the variance that matches the moments of the sum (see `expected.rs`). A row is about
+//! `z_r`, not about its linear part: as an observation of `j_r'(f - m)` it has the variance `1 /
+//! T_r + q_r`. To second order `e_r = ((f - m)' H_r (f - m) - tr(H_r S)) / 2`, `H_r` the curvature
+//! of `z_r`, so that
 //!
 //! $$ \operatorname{Cov}(e_r, e_s) = \tfrac12 \operatorname{tr}(H_r S_{rs} H_s S_{sr}) $$
 //!
-//! which gives their correlations alone; `q_r` is what completes the linear part to the matched
-//! variance, and exceeds this form of it by the variance of `S_r j_r` over the nodes, in shares of
-//! the row. Left out, the linear part would be known as surely as the sum, and the sum less surely
-//! than its row says.
+//! Only their correlations are taken from this. The variance `q_r` completes that of the linear
+//! part to the matched one; it exceeds the second-order form by the variance of `S_r j_r` over the
+//! nodes, weighted by the shares of the row. Without `e_r` the variance of the linear part would be
+//! too small, and that of the sum larger than its row says.
 //!
 //! # Source
 //! Garcia-Fernandez, Svensson, Morelande and Sarkka 2015 (posterior linearisation), for one row
@@ -27,7 +27,8 @@ use super::total::Total;
 use crate::linalg::{Mat, MatRef, dot};
 use crate::link::{Link, QuasiMean};
 
-/// Second-order parts smaller than this, relative to what they are differences of, are rounding.
+/// Second-order parts smaller than this, relative to the terms that they are differences of, are
+/// rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// The second-order parts `e` of all rows.
@@ -79,13 +80,13 @@ impl SecondOrder {
         }
     }
 
-    /// Whether no row bends: all see one node, or links are the identity.
+    /// Whether no row has a second-order part: all have one node each, or links are the identity.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.scale.iter().all(|s| *s == 0.0)
     }
 
-    /// Whether a row bends.
+    /// Whether a row bends, that is, has a second-order part.
     pub(super) fn is_bent(&self, row: usize) -> bool {
         self.scale[row] > 0.0
     }

@@ -38,14 +38,14 @@ impl Search<'_> {
         (near.objective >= at_prior.objective).then_some(near)
     }
 
-    /// Where the search begins: the rows' own sites around plausible values, linearised again and
-    /// again. What a row says of its latent value is nearly linear in that also from far, where its
-    /// likelihood is not: behind `exp` a sum that is a million times too large comes down by a
-    /// factor of `e` in every step of Newton's method.
+    /// The start of the search: each row gets a fixed site around a plausible latent value, and
+    /// only the sums are linearised again and again. Far from the mode that takes fewer steps than
+    /// Newton's method, in which a sum behind `exp` that is a million times too large comes down by
+    /// a factor of `e` in every step.
     ///
-    /// First rows see the function itself, the average of its nodes. At zero a square has no other
-    /// slope; its sign is open, and it begins with a site as precise as the prior. Rows that are
-    /// known exactly are met; none where they cannot be.
+    /// In the first round each row is about the plain average of its nodes: a square has no slope
+    /// at zero. Behind a square the sign is open, and sites are as precise as the prior. Rows that
+    /// are known exactly are met; none where they cannot be.
     pub fn start(&self) -> Result<Option<At>, LinalgError> {
         let rows = 0..self.pools.rows();
         let averages: Vec<QuasiMean> = rows

@@ -4,10 +4,10 @@ use crate::likelihood::local::Belief;
 use crate::linalg::dot;
 use crate::link::{CLIP, Link, Linked, Moments};
 
-/// Above this, means and variances after `exp` are not numbers any more when they are squared.
+/// Above this, squares of means and variances after `exp` overflow.
 const LARGE: f64 = 200.0;
 
-/// What is believed of `sum_i w_i psi(f_i)` for jointly normal `f`.
+/// Moments of `sum_i w_i psi(f_i)` for jointly normal `f`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
     /// The normal belief about a latent value whose linked value has the same mean and variance.
@@ -83,8 +83,8 @@ pub fn total(
     }
 }
 
-/// As [`total`] for `exp`, by logarithms: the latent value is told also where mean and variance are
-/// too large to be.
+/// As [`total`] for `exp`, by logarithms: the latent value is right also where mean and variance
+/// overflow.
 fn large(weights: &[f64], at: &[Belief], covariance: impl Fn(usize, usize) -> f64) -> Total {
     let logs: Vec<f64> = weights
         .iter()

@@ -3,19 +3,21 @@
 use crate::linalg::{Cholesky, Mat, dot};
 
 /// A row is not met where its variance given the rows chosen so far, times its precision, is at
-/// most this: weighing draws by its likelihood costs next to none of them.
+/// most this: the draws can be weighted by its likelihood with next to no loss.
 const WEAK: f64 = 0.01;
-/// Nor is a row of which the others leave open this part of its prior variance: no draw could be
-/// moved along it.
+/// Nor is a row that follows from the others: where they leave less than this part of its prior
+/// variance, no draw could be moved along it.
 const TIED: f64 = 1e-9;
-/// And of a row that is known exactly this part: draws are to meet it.
+/// The same for a row that is known exactly, and that draws have to meet if they can.
 const TIED_EXACTLY: f64 = 1e-12;
-/// What an infinite precision counts as: the largest variance of such rows comes first.
+/// Stands for an infinite precision: of such rows the one of the largest variance is chosen first.
 const EXACT: f64 = 1e200;
-/// And this part of what constants make of that, so that numbers stay numbers.
+/// A row also follows from the others where they leave less than this part of the variance that the
+/// constants give it. It keeps pivots above zero where a row varies by constants alone.
 const VAGUE: f64 = 1e-30;
 
-/// The rows of the largest variances given those chosen before, in units of what they say.
+/// The rows to meet, chosen one by one: next is that of the largest product of its precision and
+/// its variance given those chosen before.
 ///
 /// The variance of a row given the chosen ones is that given these and all constants, and what it
 /// sees of the constants that they leave open: with `A_o` what is left of the loadings `A` and `l`
@@ -60,7 +62,7 @@ pub(super) fn choose(s: &Mat<f64>, constants: &Mat<f64>, precisions: &[f64]) -> 
             chosen.sort_unstable();
             return chosen;
         };
-        // A row that only a constant leaves open counts as nearly tied without it.
+        // Of a row that varies by a constant alone the kernel's part counts as nearly zero.
         let root = open[next].max(least(next)).sqrt();
         let (pivot, seen) = (factor[next].clone(), loadings[next].clone());
         for i in 0..n {

@@ -1,4 +1,4 @@
-//! The law of one row by itself, as a map from a normal one.
+//! The marginal posterior of one row's latent value, as a map from a normal distribution.
 
 use crate::inference::tilted_grid::tilted_grid;
 use crate::likelihood::local::Belief;
@@ -8,7 +8,7 @@ use crate::special::scalar::normal_cdf;
 /// them it is linear, and so it is beyond them.
 const KNOTS_REACH: f64 = 6.0;
 const KNOTS_STEP: f64 = 0.125;
-/// A law that so few knots tell apart is next to one place.
+/// With fewer knots of different values than this the distribution is next to a point mass.
 const FEWEST: usize = 48;
 /// Between neighbouring places the logarithm of the density changes by no more than this, where
 /// the density is not nothing beside its largest.
@@ -27,7 +27,7 @@ pub(super) struct Margin {
 }
 
 impl Margin {
-    /// None where the law is next to one place.
+    /// None where the distribution is next to a point mass.
     ///
     /// # Arguments
     /// * `believed` - of the latent value, with the row
@@ -58,7 +58,7 @@ impl Margin {
                     crossing(&above, normal_cdf(-z) * whole, |at| law[last - at].0)
                 }
             };
-            // Of knots that are one place the last is kept below, the first above.
+            // Of knots with the same value the last is kept below the mean, the first above it.
             if to.last().is_some_and(|last| value <= *last) {
                 if z > 0.0 {
                     continue;
@@ -96,8 +96,8 @@ fn piece(knots: &[f64], value: f64) -> usize {
     after.clamp(1, knots.len() - 1) - 1
 }
 
-/// Places, ascending, and the density there up to a factor: of the grid of [`tilted_grid`], and
-/// between its places where the density rises or falls fast, as at the edge of what a row allows.
+/// Places, ascending, and the density there up to a factor: the grid of [`tilted_grid`], refined
+/// where the density rises or falls fast, as at the edge of what a row allows.
 fn refined(cavity: Belief, log_density: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let mut law = tilted_grid(cavity, &log_density);
     let top = law.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));

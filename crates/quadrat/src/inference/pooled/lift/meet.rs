@@ -1,4 +1,4 @@
-//! Where a draw must be moved to, so that its rows see what they shall.
+//! Moves a draw so that the latent values of its rows are given targets.
 
 use faer::linalg::solvers::{PartialPivLu, Solve};
 
@@ -19,7 +19,7 @@ const STEPS: usize = 60;
 const LONGEST: f64 = 1.5;
 /// How often a step that leads away is halved.
 const HALVINGS: usize = 10;
-/// Steps of which no part was nearer, at most: the draw cannot be moved to its targets.
+/// After so many steps of which no part came nearer, the draw cannot be moved to its targets.
 const IDLE: usize = 3;
 
 /// A draw of the prior, and the directions `G` along which it is moved.
@@ -80,7 +80,7 @@ impl Meeting<'_> {
         None
     }
 
-    /// What rows see at `g + G b`, and what is missing of their targets.
+    /// The rows' latent values at `g + G b`, and their differences from the targets.
     fn look(&self, by: &[f64], target: &[f64], at: &mut At) {
         self.move_to(by, &mut at.values);
         self.pools.average(&at.values, &mut at.seen);
@@ -129,7 +129,7 @@ impl Meeting<'_> {
 struct At {
     values: Vec<f64>,
     seen: Averages,
-    /// What is missing of the targets.
+    /// Targets minus latent values.
     left: Vec<f64>,
 }
 

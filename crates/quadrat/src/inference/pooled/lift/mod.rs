@@ -1,11 +1,12 @@
 //! Draws that meet what rows report of their sums, each with its weight.
 //!
-//! A row pins the sum over its nodes, which is no linear function of them: a normal distribution of
-//! the nodes cannot hold a union of rows as surely as the rows do. Draws can. With `J` the slopes
-//! of the rows' latent values `z` at the mode, `S = J K J'` and `G = K J' S^-1`, a draw of the
-//! prior, `g ~ N(m, K)`, splits into `eta = J g` and `g - G eta`, which the prior holds
-//! independent. The second part is kept. For a draw `t ~ N(mu, V)` of what the rows know of their
-//! latent values the first part is chosen anew, such that the rows see `t`:
+//! A row may leave little uncertainty about the sum over its nodes. That sum is no linear function
+//! of the nodes: under a normal distribution of these, sums of rows and unions of rows would be
+//! less certain than the rows make them. Draws of the function can meet the sums. With `J` the
+//! slopes of the rows' latent values `z` at the mode, `S = J K J'` and `G = K J' S^-1`, a draw of
+//! the prior, `g ~ N(m, K)`, splits into `eta = J g` and `g - G eta`, which are independent under
+//! the prior. The second part is kept. The first is chosen anew, such that the rows' latent values
+//! are a draw `t ~ N(mu, V)` from an approximation of their posterior:
 //!
 //! $$ f = g + G (\eta - J g), \qquad z(f) = t $$
 //!
@@ -75,10 +76,12 @@ use crate::link::Link;
 const JITTER: f64 = 1e-8;
 /// Besides, relative to its largest entry, where the function is known to be zero.
 const NEXT_TO_NOTHING: f64 = 1e-20;
-/// Draws whose evidence is below Laplace's by more than this, in nats, and this for every row, came
-/// nowhere near the posterior: Laplace's errs by some hundredths of a nat a row.
+/// Draws have missed the posterior where their evidence is below that of Laplace's method by more
+/// than the first number plus the second for every row, in nats. Laplace's errs by some hundredths
+/// of a nat a row.
 const MISSED: (f64, f64) = (10.0, 0.2);
-/// Moments of the normals are matched where pairs are so many times their dimensions.
+/// Moments of the standard normals are matched where there are at least so many times more pairs
+/// than dimensions.
 const MATCHED: usize = 4;
 
 /// Weighted draws of the function that meet what the rows report.
@@ -97,7 +100,7 @@ pub struct Lift {
     pulled: Mat<f64>,
     /// The constants in prior sds, `beta + (J B)' S^-1 (eta - J g)`, shape `[constants, draws]`.
     levels: Mat<f64>,
-    /// What each draw holds the rows' averages to be, `link(t)`, shape `[rows, draws]`.
+    /// The rows' averages in each draw, `link(t)`, shape `[rows, draws]`.
     averages: Mat<f64>,
     /// Weights, which sum to one.
     weights: Vec<f64>,
@@ -109,8 +112,8 @@ pub struct Lift {
 
 impl Lift {
     /// Draws around a mode; none where rows do not allow it: a link whose sign is open, a row
-    /// without density, or a covariance that cannot be factorised. Nor where all draws are far from
-    /// the posterior: weights sum to one, so that the least bad of them would be believed.
+    /// without density, or a covariance that cannot be factorised. None also where all draws are
+    /// far from the posterior: as weights sum to one, the nearest of them would get all the weight.
     ///
     /// # Arguments
     /// * `mode` - the joint mode of the nodes
@@ -160,7 +163,8 @@ impl Lift {
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
         let slopes = mode.slopes.only(pools, &met);
-        // Every draw is first moved to what is linear at the mode.
+        // Every draw is first moved so that the rows, linearised at the mode, have their values
+        // there.
         let at_mode = mode.values.iter().zip(prior_mean).map(|(f, m)| f - m);
         let at_mode = slopes.gather(&own, &at_mode.collect::<Vec<f64>>());
         let mut left = slopes.rows(&own, centred.as_ref());
@@ -246,8 +250,8 @@ impl Lift {
         self.effective() < ENOUGH
     }
 
-    /// What every draw holds a row's average to be, `link(t)`; none where the row is not met. Those
-    /// of no weight are no numbers that matter.
+    /// A row's average in every draw, `link(t)`; none where the row is not met. Values of draws of
+    /// no weight have no meaning.
     #[must_use]
     pub fn averages(&self, row: usize) -> Option<impl Iterator<Item = f64> + '_> {
         let own = self.met.binary_search(&row).ok()?;
@@ -291,7 +295,7 @@ impl Ready<'_> {
         self.lift.averages(row)
     }
 
-    /// What every draw says of other linear functionals of the function, and what is left open.
+    /// Other linear functionals of the function given each draw: their means, and their covariance.
     ///
     /// # Arguments
     /// * `mean` - their prior means, length `m`
@@ -382,7 +386,7 @@ impl Task<'_> {
         let rows = if self.met.len() == self.pools.rows() {
             self.rows.log_density(&target)
         } else {
-            // Where rows that are not met fall is found out.
+            // Rows that are not met get their latent values from the draw.
             let seen = self.pools.means(&meeting.moved(&by));
             let mut latent: Vec<f64> = seen.iter().map(|z| z.value).collect();
             for (&row, t) in self.met.iter().zip(&target) {

@@ -1,12 +1,13 @@
-//! What the rows know of their latent values: the normals from which targets are drawn.
+//! The distribution from which the targets of the rows' latent values are drawn.
 //!
 //! A row that leaves its value open to one side, as a count of 0 or of fewer than five does, makes
-//! the posterior wider there than its variational normal, and many such rows near each other do so
-//! together: a few draws would then carry the weight. Half of the targets therefore come from a
-//! wider normal, in which such rows have a tenth of their say. Hardly a draw of it would have every
-//! row where its report allows: its values are carried, row by row, to the law of the row by itself
-//! (`margin.rs`), and so are those of another quarter, from the variational normal. All are weighed
-//! by the mixture of the three,
+//! the posterior wider to that side than the variational normal, and many such rows near each other
+//! do so together: a few draws would then carry all the weight. Half of the targets therefore come
+//! from a wider normal, in which the sites of such rows have a tenth of their precision. Hardly any
+//! draw of it would agree with the reports of all rows: so each row's value is mapped to the
+//! marginal posterior of that row (`margin.rs`), as in a normal copula. Another quarter comes from
+//! the variational normal, mapped in the same way, and the last quarter from the variational normal
+//! itself. All are weighted by the density of the mixture of the three,
 //!
 //! $$ q(t) = \sum_k a_k \, N(M_k^{-1}(t); \mu_k, V_k) \prod_r |d M_{kr}^{-1} / d t_r|, \qquad
 //!    a = (1/4, 1/2, 1/4) $$
@@ -32,12 +33,13 @@ use crate::special::scalar::log_sum_exp;
 
 /// Added to the diagonal of `V`, relative to it, until it can be factorised.
 const JITTERS: [f64; 4] = [0.0, 1e-12, 1e-9, 1e-6];
-/// The shares of what is wider, and of what is carried to the laws of the rows without being wider.
+/// Shares of the targets from the wider normal, and from the variational normal mapped to the rows'
+/// marginal posteriors.
 const WIDE: f64 = 0.5;
 const CARRIED: f64 = 0.25;
-/// A precision below this part of another that was taken from it is rounding.
+/// What is left of a precision after others were subtracted is rounding below this part of it.
 const LEAST_LEFT: f64 = 1e-9;
-/// What part of what rows say that are open to one side counts in the wider normal.
+/// Factor of the site precisions of rows that are open to one side, in the wider normal.
 const HEARD: f64 = 0.1;
 
 /// The variational normal of the rows' latent values, linearised at the mode, and two that reach
@@ -45,7 +47,7 @@ const HEARD: f64 = 0.1;
 pub(super) struct Proposal {
     /// The known value of every row that is met, where it has one.
     known: Vec<Option<f64>>,
-    /// Of the others.
+    /// The three normals, over the other rows.
     normals: Vec<Normal>,
     /// Latent values of the rows that are met at the mode, and what of them is linear there.
     at_mode: Vec<(f64, f64)>,
@@ -150,7 +152,7 @@ impl Proposal {
 }
 
 impl Normal {
-    /// Of the rows that are open, from the sites of all.
+    /// Over the rows that are not known exactly, from the sites of all rows.
     fn new(
         pairs: usize,
         s: &Mat<f64>,
@@ -210,8 +212,8 @@ impl Normal {
     }
 }
 
-/// The maps of rows that are open to one side to their own law, of the rows that are met; none
-/// where there is no such row.
+/// The maps to the marginal posterior, for those of the rows that are met that are open to one
+/// side; none where there is no such row.
 ///
 /// # Arguments
 /// * what is believed when each row says its term: the law of a row is what it reports itself, of
@@ -238,8 +240,8 @@ fn margins(
     each.iter().any(Option::is_some).then_some(each)
 }
 
-/// What is believed of a row without what rows that see the same say, as [`Variational::alike`] has
-/// them; none where nothing is left.
+/// The cavity of a row: its distribution without the sites of all rows with the same latent value
+/// ([`Variational::alike`]); none where no precision is left.
 fn without(
     (sweep, terms): (&Sweep<Scaled>, &[Term]),
     row: usize,
@@ -263,7 +265,7 @@ fn without(
     })
 }
 
-/// The terms of which those of rows that are open to one side say less; none where no row is.
+/// The terms, with weaker sites for rows that are open to one side; none where no row is.
 fn widened(all: &Variational<'_>) -> Option<Vec<Term>> {
     let mut any = false;
     let one = |(row, term): (usize, &Term)| match term {
@@ -283,7 +285,7 @@ fn widened(all: &Variational<'_>) -> Option<Vec<Term>> {
 /// `V = S - S R S`, `R = (S + T^-1)^-1`.
 fn covariance(s: &Mat<f64>, sweep: &Sweep<Scaled>, terms: &[Term]) -> Mat<f64> {
     let (scale, factor) = (&sweep.resolvent.scale, &sweep.resolvent.factor);
-    // Where rows say much V = T^-1 - T^-1 R T^-1, which loses no digits.
+    // For precise rows V = T^-1 - T^-1 R T^-1, which loses no digits.
     let strong = |row: usize| match terms[row] {
         Term::Chosen(site) if site.precision * s[(row, row)] > 1.0 => Some(site.precision),
         _ => None,

@@ -14,8 +14,8 @@ use crate::likelihood::local::Jet;
 use crate::linalg::Mat;
 use crate::link::FAR_OUT;
 
-/// Sweeps at most: some ten do, three times as many where rows are flat with an edge. What is left
-/// is made up for by the weights.
+/// Sweeps at most: some ten do, three times as many where densities are flat with an edge. The
+/// weights correct what is left.
 const SWEEPS: usize = 100;
 /// They end when no row moves by more than this part of its sd.
 const SETTLED: f64 = 1e-5;
@@ -24,7 +24,7 @@ const ALIKE: f64 = 1e-9;
 /// A log density is level where a slope like this one changes it by no more over [`FAR_OUT`].
 const LEVEL: f64 = 1e-3;
 
-/// What is believed of all rows together, and what each of them said.
+/// The variational normal of all rows together, and the site of each of them.
 pub(super) struct Variational<'a> {
     mode: &'a Mode,
     rows: &'a Rows<'a>,
@@ -104,7 +104,7 @@ impl<'a> Variational<'a> {
         likelihood.log_density(own, at, t).value
     }
 
-    /// The rows that see the same latent value as one of them, with it.
+    /// The rows with the same latent value as this one, itself included.
     pub fn alike(&self, row: usize) -> Vec<usize> {
         let (own, at) = (self.s[(row, row)], self.at_mode[row]);
         let is_near = |a: f64, b: f64, size: f64| (a - b).abs() <= ALIKE * size;
@@ -119,13 +119,13 @@ impl<'a> Variational<'a> {
         (0..self.terms.len()).filter(is_alike).collect()
     }
 
-    /// What is believed when each row says this.
+    /// The normal distribution of the rows with these sites.
     pub fn given(&self, terms: &[Term]) -> Result<Sweep<Scaled>, LinalgError> {
         Sweep::new(self.s.as_ref(), &self.centre, terms, 0.0)
     }
 
-    /// What each row says, as a precision: at the mode or of all that is believed, whichever is
-    /// more. A row without an upper end may say nothing at the mode.
+    /// The site precision of each row: at the mode or in the variational normal, whichever is
+    /// larger. That of a row without an upper limit may be zero at the mode.
     pub fn precisions(&self) -> Vec<f64> {
         let both = self.mode.precisions().into_iter().zip(&self.terms);
         both.map(|(at_mode, term)| match term {

@@ -2,7 +2,7 @@
 
 use crate::linalg::Mat;
 
-/// A share of draws below this says that the proposal missed the posterior.
+/// Below this effective share of draws the proposal is taken to have missed the posterior.
 pub(super) const ENOUGH: f64 = 0.1;
 /// The smallest power is this one of two: logarithms of weights may be a thousand million apart.
 const LEAST: f64 = -60.0;

@@ -9,7 +9,7 @@ use crate::linalg::{Cholesky, Mat, dot};
 const STEPS: usize = 200;
 /// No node moves farther than this in one step: beyond, sums are far from linear.
 const LONGEST: f64 = 2.0;
-/// After so many steps they are shortened by this factor: a search that goes to and fro ends.
+/// After so many steps they are shortened by this factor, so that a search that alternates ends.
 const PATIENCE: (usize, f64) = (30, 0.6);
 /// Steps end when no node moves by more than this. What is left of the evidence is of second order,
 /// and weights of draws are exact whatever place they are linearised at and proposed by.
