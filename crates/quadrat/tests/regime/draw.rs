@@ -168,12 +168,12 @@ pub fn study(
                     exposure,
                 },
                 Kind::Exponential => Report::Wait(-(1.0 - u).ln() * seen.exp() + 1e-3),
-                // Of shape two, but for the noise that is in the mean.
                 // Log-normal of sd .3, nearly: the logarithm is the sum of two uniform values.
                 Kind::LogNormal => {
                     let v: f64 = rng.random_range(0.0..1.0);
                     Report::Wait((seen + 0.735 * (u + v - 1.0)).exp())
                 }
+                // Of shape two, but for the noise that is in the mean.
                 Kind::Gamma => {
                     let v: f64 = rng.random_range(0.0..1.0);
                     Report::Wait(-0.5 * ((1.0 - u) * (1.0 - v)).ln() * seen.exp() + 1e-3)
