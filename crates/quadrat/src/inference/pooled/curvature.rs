@@ -28,7 +28,7 @@ pub(super) struct Curvature<'a> {
     pub sweep: Sweep<Scaled>,
 }
 
-/// What solves a system, or leads towards it.
+/// The solution of a system, or a direction towards it.
 pub(super) struct Solution {
     /// `x = K q`.
     pub q: Vec<f64>,

@@ -253,10 +253,11 @@ impl Search<'_> {
         away.iter().zip(self.prior).map(|(x, m)| m + x).collect()
     }
 
-    /// Whether steps take the whole curvature from far too. Behind `exp` the logarithms of sums
-    /// bend little, and linearised rows are the better model from far. Behind `softplus` rows are
-    /// linear where they are large and bend where they are small: linearised ones creep where large
-    /// and small sums are neighbours. Probabilities bend at both ends.
+    /// Whether steps take the whole curvature far from the mode too. Behind `exp` logarithms of
+    /// sums are nearly linear, and linearised rows are the better model far from the mode. Behind
+    /// `softplus` rows are linear where they are large and curved where they are small: steps of
+    /// linearised rows are short where large and small sums are neighbours. Probabilities are
+    /// curved at both ends.
     fn takes_whole(&self) -> bool {
         let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
         links.any(|link| link.form() == Form::Smooth)

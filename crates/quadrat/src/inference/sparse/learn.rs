@@ -72,10 +72,10 @@ pub struct SparseOptimum {
 /// no `q` is found at the end.
 ///
 /// # Numerics
-/// Some ten passes over the rows for every ten iterations of the search, more while it is far. A
-/// keeper that stops is heard between two passes, after which a few more give the belief where the
-/// search stands. The curvature, which gives the hyperparameters their intervals, is computed where
-/// it takes less than the search did.
+/// Some ten passes over the rows for every ten iterations of the search, more far from the optimum.
+/// A keeper can stop the search between two passes; a few more then give `q` at the point that was
+/// reached. The Hessian, from which the hyperparameters have their intervals, is computed where it
+/// takes less than the search did.
 pub fn learn_sparse(
     problem: &dyn SparseProblem,
     easier: &[&dyn SparseProblem],

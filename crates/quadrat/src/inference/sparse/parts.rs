@@ -27,7 +27,8 @@ pub(super) fn coarse_to_fine(
         match search_part(*part, state, options, &watch) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
-            // Fewer rows may not determine a fit where all of them do: go on from the last state.
+            // A part of the rows may not determine a fit where all of them do: go on without this
+            // problem.
             Err(error) if error.is_recoverable() => *state = before,
             Err(error) => return Err(error),
         }

@@ -30,9 +30,10 @@
 //! not met: they only weigh (`choose.rs`). The mean of the weights is a consistent estimate of the
 //! evidence; it is unbiased where the normal values of the draws are independent, and not where
 //! their moments are matched. Where few draws would carry the weight, weights are raised to a power
-//! below one at which a tenth of the draws count: that is between the posterior and the proposal,
-//! which knows the rows' sums well and is told of in a warning. Other places follow from the same
-//! draws of the prior (Matheron's rule), so that sums of parts are sums within each draw.
+//! below one at which a tenth of the draws count. Their distribution is then between the posterior
+//! and the proposal, which has the rows' sums nearly right; a warning says so. Other places follow
+//! from the same draws of the prior (Matheron's rule), so that sums of parts are sums within each
+//! draw.
 //!
 //! # Source
 //! Matheron's rule: Journel and Huijbregts 1978; Wilson and others 2020. Weights by a change of
