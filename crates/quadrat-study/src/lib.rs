@@ -54,6 +54,8 @@ pub mod diagnostic;
 pub mod engine;
 mod expressions;
 #[doc(hidden)]
+pub mod files;
+#[doc(hidden)]
 pub mod fit_json;
 #[doc(hidden)]
 pub mod fitted;

@@ -253,6 +253,17 @@ fn a_device_that_is_full_is_told() {
         &run(here, &["run", "a.toml", "-o", "out"]),
         "device or pipe",
     );
+    // A pipe into which nobody writes never begins.
+    let made = std::process::Command::new("mkfifo")
+        .arg(here.join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    for args in [
+        ["run", "pipe", "-o", "new"],
+        ["tell", "pipe", "d.csv", "-q"],
+    ] {
+        is_refused(&run(here, &args), "device or pipe");
+    }
     // What is said to a full device is an error; where that cannot be said either, the status
     // tells.
     let said: [&[&str]; 5] = [

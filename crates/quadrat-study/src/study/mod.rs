@@ -37,6 +37,7 @@ pub use quadrat::model::Mean;
 use toml_edit::Document;
 
 use crate::diagnostic::{Problem, Problems, Source};
+use crate::files::not_a_file;
 use crate::simple::Simple;
 use fields::{Check, Section};
 use written::Written;
@@ -141,6 +142,9 @@ pub fn open(path: &Path, shown: &Path) -> Result<Study, Problems> {
 pub fn open_any(path: &Path, shown: &Path) -> Result<AnyStudy, Problems> {
     let unreadable =
         |message: String, remedy: &str| Problems::from(Problem::new(message).remedy(remedy));
+    if let Some(problem) = not_a_file(path, &shown.display().to_string()) {
+        return Err(problem.into());
+    }
     let bytes = std::fs::read(path).map_err(|error| {
         unreadable(
             format!("the study `{}` cannot be read: {error}", shown.display()),

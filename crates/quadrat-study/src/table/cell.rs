@@ -107,14 +107,19 @@ fn known(cell: &str) -> Result<f64, BadCell> {
     })
 }
 
+/// Where a wait goes on.
+const WAITING: &str = "waits that are not over are for `poisson = { count = \"ended\", exposure = \"time\" }`, 1 in `ended` where the wait is over and 0 where it goes on: that is `exponential` in terms of the rate at which waits end; `gamma` and `lognormal` take only waits that are over";
+
 fn wait(cell: &str) -> Result<f64, BadCell> {
-    parse(cell).map_err(|error| match beyond(cell).is_some() || cell.ends_with('+') {
-        true => BadCell {
-            remedy: "waits that are not over are for `poisson = { count = \"ended\", exposure = \"time\" }`, 1 in `ended` where the wait is over and 0 where it goes on: the same likelihood, of the rate at which waits end",
-            ..error
-        },
-        false => error,
-    })
+    let remedy = match beyond(cell) {
+        Some((true, ..)) => {
+            "values of which only an upper limit is known are for `censored`, whose values may be logarithms in a column of their own"
+        }
+        Some(_) => WAITING,
+        None if cell.ends_with('+') => WAITING,
+        None => return parse(cell),
+    };
+    parse(cell).map_err(|error| BadCell { remedy, ..error })
 }
 
 /// The rest of a cell after a sign of comparison, and whether the number itself belongs to it.
@@ -311,6 +316,7 @@ mod tests {
             (Reading::Edge, "100+", "not a number", "such as 110"),
             (Reading::Edge, "high", "not a number", "plain number"),
             (Reading::Wait, ">11.5", "not a number", "poisson"),
+            (Reading::Wait, "<0.5", "not a number", "censored"),
         ] {
             let error = read(reading, cell).unwrap_err();
             assert!(

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::{Place, Problem, Problems, Remedy, shown as short};
+use crate::files::not_a_file;
 use crate::geo_file::{GeoFile, key_text};
 use crate::suggest;
 
@@ -405,10 +406,8 @@ pub fn open_geo(path: &Path, shown: &Path) -> Result<Arc<GeoFile>, Problems> {
 }
 
 fn read(path: &Path, name: &str) -> Result<Vec<u8>, Problem> {
-    // A pipe may never end, or never begin.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        let problem = Problem::new(format!("`{name}` is a device or pipe, not a file"));
-        return Err(problem.remedy("save what it holds as a file"));
+    if let Some(problem) = not_a_file(path, name) {
+        return Err(problem);
     }
     std::fs::read(path).map_err(|error| {
         let reason = match error.kind() {

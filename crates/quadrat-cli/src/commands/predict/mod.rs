@@ -10,6 +10,7 @@ use quadrat::density::Saved;
 use quadrat::model::Limits;
 use quadrat_study::answer::{Answer, Chances, Wanted};
 use quadrat_study::diagnostic::{Problem, Problems};
+use quadrat_study::files::not_a_file;
 use quadrat_study::geographic::{self, Geographic};
 use quadrat_study::numbers::count;
 use quadrat_study::outcome::{finer, of_places};
@@ -73,6 +74,9 @@ pub(super) fn load(model: &Path) -> Result<(engine::Posterior, Option<Arc<Geogra
 }
 
 fn bytes(model: &Path) -> Result<Vec<u8>> {
+    if let Some(problem) = not_a_file(model, &model.display().to_string()) {
+        return Err(Problems::from(problem).into());
+    }
     std::fs::read(model).with_context(|| format!("cannot read `{}`", model.display()))
 }
 
