@@ -16,7 +16,7 @@ use crate::linalg::Mat;
 use crate::link::Link;
 
 /// Settings of the hyperparameters that are averaged over.
-const SETTINGS: usize = 512;
+pub(super) const SETTINGS: usize = 512;
 /// Draws unless another number is asked for.
 const DRAWS: usize = 1000;
 /// Probability of intervals unless another is asked for.
@@ -47,8 +47,8 @@ pub struct Ungroup<'a> {
     pub(super) upper: &'a [f64],
     pub(super) ends: Ends,
     pub(super) wanted: Wanted,
-    sampled: f64,
-    is_expected: bool,
+    pub(super) sampled: f64,
+    pub(super) is_expected: bool,
     pub(super) level: f64,
     pub(super) draws: usize,
     pub(super) seed: u64,
@@ -257,7 +257,7 @@ impl<'a> Ungroup<'a> {
                 cells,
                 pools: &task.pools,
                 counts: &counts,
-                sampled: (!self.is_expected).then_some(self.sampled),
+                sampled: self.asked_per_count(),
                 level: self.level,
                 seed: self.seed,
                 stream,
@@ -269,7 +269,7 @@ impl<'a> Ungroup<'a> {
     }
 
     /// Log averages of the bands, in shares of all per unit of the axis.
-    fn logs(&self, counts: &[f64], cells: &Cells, bands: &Bands) -> Vec<f64> {
+    pub(super) fn logs(&self, counts: &[f64], cells: &Cells, bands: &Bands) -> Vec<f64> {
         let total: f64 = counts.iter().sum();
         let nobody = NOBODY / self.sampled;
         let one = |(band, count): (usize, &f64)| {
@@ -281,7 +281,17 @@ impl<'a> Ungroup<'a> {
         counts.iter().enumerate().map(one).collect()
     }
 
-    fn task(&self, bands: &Bands, cells: &Cells) -> Task {
+    /// The variance that is usual of a log density.
+    pub(super) fn variance(&self) -> f64 {
+        if self.ends.log { MONEY } else { AGES }
+    }
+
+    /// How many were asked per one that is counted; none where the curve itself is told.
+    pub(super) fn asked_per_count(&self) -> Option<f64> {
+        (!self.is_expected).then_some(self.sampled)
+    }
+
+    pub(super) fn task(&self, bands: &Bands, cells: &Cells) -> Task {
         let ends: Vec<f64> = cells.edges.iter().map(|x| bands.axis.forward(*x)).collect();
         let mut pools = Pools::new(cells.len());
         for pair in cells.band.windows(2) {
@@ -299,7 +309,7 @@ impl<'a> Ungroup<'a> {
                 sd,
             }
         });
-        let variance = if self.ends.log { MONEY } else { AGES };
+        let variance = self.variance();
         Task {
             pools,
             places: ends
@@ -315,7 +325,7 @@ impl<'a> Ungroup<'a> {
         }
     }
 
-    fn check(&self) -> Result<(), UngroupError> {
+    pub(super) fn check(&self) -> Result<(), UngroupError> {
         let setting = |what, value, requirement: &str| {
             Err(UngroupError::Setting {
                 what,
@@ -342,7 +352,7 @@ impl<'a> Ungroup<'a> {
 }
 
 /// The draw of bands that are told as they are.
-fn given(cells: usize) -> Sample {
+pub(super) fn given(cells: usize) -> Sample {
     Sample {
         values: Mat::zeros(cells, 1),
         weights: vec![1.0],

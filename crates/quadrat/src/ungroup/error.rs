@@ -160,6 +160,49 @@ pub enum UngroupError {
         /// Its events.
         value: f64,
     },
+    /// What is wrong with one of several years; rows are counted within it.
+    #[error("of the year {at}: {error}")]
+    InYear {
+        /// Which of the years, counted from 0.
+        year: usize,
+        /// When it is.
+        at: f64,
+        /// What is wrong.
+        error: Box<UngroupError>,
+    },
+    /// A year that is no number.
+    #[error("year {year} (counted from 0) is {at}: years are finite numbers")]
+    NoYear {
+        /// Which of the years, counted from 0.
+        year: usize,
+        /// What was given.
+        at: f64,
+    },
+    /// A year that is given twice.
+    #[error("years {year} and {other} (counted from 0) are both {at}: give each year once")]
+    YearTwice {
+        /// Which of the years, counted from 0.
+        year: usize,
+        /// The other.
+        other: usize,
+        /// When both are.
+        at: f64,
+    },
+    /// More years than can be taken together.
+    #[error(
+        "{years} years have {bands} bands and {cells} cells in all, and at most {} bands and {} cells can be ungrouped together: take fewer years at a time, or wider steps, or ungroup each year by itself",
+        most.0, most.1
+    )]
+    TooManyYears {
+        /// How many years.
+        years: usize,
+        /// Bands of all.
+        bands: usize,
+        /// Cells of all.
+        cells: usize,
+        /// The most bands and cells.
+        most: (usize, usize),
+    },
     /// Nothing was counted.
     #[error("all counts are zero: there is nothing to be ungrouped")]
     Nothing,

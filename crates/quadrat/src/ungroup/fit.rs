@@ -87,7 +87,7 @@ impl Task {
     }
 
     /// Modes in the middle of the prior; the prior's mean where there is none.
-    fn starts(&self, targets: &[Target]) -> Vec<Vec<f64>> {
+    pub(super) fn starts(&self, targets: &[Target]) -> Vec<Vec<f64>> {
         let prior = self.prior(&self.central);
         let one = |target: &Target| {
             let found = Known::find(&self.pools, &target.logs, &prior, &prior.mean);
@@ -100,7 +100,7 @@ impl Task {
     }
 
     /// Log evidence, by settings and populations; minus infinity where no mode is found.
-    fn evidence(&self, targets: &[Target], starts: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub(super) fn evidence(&self, targets: &[Target], starts: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let at = |setting: &Setting| {
             let prior = self.prior(setting);
             let one = |(target, start): (&Target, &Vec<f64>)| match Known::find(

@@ -30,6 +30,7 @@
 //! The job: Rizzi, Gampe and Eilers 2015 (the composite link model); `graduate` of DemoTools. The
 //! inference: `inference::pooled`, draws that meet their totals.
 
+mod along;
 mod answer;
 mod answers;
 mod axis;
@@ -52,6 +53,7 @@ mod tail;
 mod tests;
 mod weighted;
 
+pub use along::Year;
 pub use answer::Answer;
 pub use builder::{Population, Ungroup};
 pub use error::{UngroupError, Warning};

@@ -80,6 +80,25 @@ impl Meeting<'_> {
         None
     }
 
+    /// Goes nearer to the targets where slopes are about those at the mode, `J(f) G = I`: steps
+    /// that cost no factorisation, for as long as each halves what is missing.
+    pub fn nearer(&self, target: &[f64], start: Vec<f64>) -> Vec<f64> {
+        let mut by = start;
+        let (mut here, mut there) = (At::default(), At::default());
+        self.look(&by, target, &mut here);
+        for _ in 0..STEPS {
+            let next: Vec<f64> = by.iter().zip(&here.left).map(|(b, x)| b + x).collect();
+            self.look(&next, target, &mut there);
+            let is_nearer = dot(&there.left, &there.left) < 0.25 * dot(&here.left, &here.left);
+            if !is_nearer {
+                break;
+            }
+            by = next;
+            std::mem::swap(&mut here, &mut there);
+        }
+        by
+    }
+
     /// The rows' latent values at `g + G b`, and their differences from the targets.
     fn look(&self, by: &[f64], target: &[f64], at: &mut At) {
         self.move_to(by, &mut at.values);

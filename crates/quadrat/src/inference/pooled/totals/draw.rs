@@ -6,6 +6,9 @@ use crate::inference::pooled::lift::meet::Meeting;
 use crate::inference::pooled::pools::Pools;
 use crate::linalg::{MatRef, dot, gemm};
 
+/// Beyond so many rows a factorisation costs far more than a look at what rows see.
+const MANY: usize = 150;
+
 /// A draw whose sums are the known ones, within `1e-9` of their logarithms.
 #[derive(Debug, Clone)]
 pub(crate) struct Drawn {
@@ -50,6 +53,10 @@ impl Known {
                 pools,
                 gain: gain.as_ref(),
                 from: &from,
+            };
+            let start = match targets.len() > MANY {
+                true => meeting.nearer(targets, start),
+                false => start,
             };
             let (by, log_det) = meeting.solve(targets, start)?;
             let seen = self.slopes.gather(pools, away);
