@@ -38,6 +38,10 @@ pub struct Ungroup {
     /// Columns that name the population of each row: one for each of their combinations
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1..)]
     pub by: Vec<String>,
+    /// Column of the years, numbers, which are ungrouped together and inform each other: all years
+    /// of each population of --by. Each may have bands of its own. Not with --exposure
+    #[arg(long, value_name = "COLUMN")]
+    pub along: Option<String>,
     /// Rates of each population lie around those of all of them together: for populations of few
     /// events, of one country; needs --exposure and --by
     #[arg(long, requires_all = ["exposure", "by"])]
@@ -103,6 +107,7 @@ impl Ungroup {
             exposure_table: self.exposure_table.clone(),
             life_table: self.life_table.is_some(),
             by: self.by.clone(),
+            along: self.along.clone(),
             borrow: self.borrow,
             first: self.first,
             last: self.last,

@@ -224,6 +224,7 @@ const KEYS: &[(&str, Case)] = &[
     ("life_table alone", (BANDS, "#ungroup", "life_table = true")),
     ("borrow alone", (BANDS, "#ungroup", "borrow = true")),
     ("by of bands", (BANDS, "#ungroup", "by = \"site\"")),
+    ("along", (BANDS, "#ungroup", "along = \"year\"")),
     ("first of a closed band", (BANDS, "#ungroup", "first = -3")),
     ("last of a closed band", (BANDS, "#ungroup", "last = 50")),
     ("tail", (BANDS, "#ungroup", "tail = \"exponential=0.1\"")),

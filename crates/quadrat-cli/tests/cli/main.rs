@@ -57,6 +57,7 @@ mod sparse_choices;
 mod sums;
 mod tell;
 mod ungroup;
+mod ungroup_along;
 mod ungroup_borrow;
 mod ungroup_refused;
 mod ungroup_study;

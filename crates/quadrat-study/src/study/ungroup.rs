@@ -12,7 +12,7 @@ use super::written::{DRAWS, Written, level};
 use crate::diagnostic::{Problem, Problems, shown};
 
 /// Keys of the section.
-pub const KEYS: [&str; 19] = [
+pub const KEYS: [&str; 20] = [
     "file",
     "lower",
     "upper",
@@ -21,6 +21,7 @@ pub const KEYS: [&str; 19] = [
     "exposure_table",
     "life_table",
     "by",
+    "along",
     "borrow",
     "first",
     "last",
@@ -59,6 +60,8 @@ pub struct Ungroup {
     pub life_table: bool,
     /// Columns that name the population of each row.
     pub by: Vec<String>,
+    /// Column of the years that are ungrouped together.
+    pub along: Option<String>,
     /// Whether rates lie around those of all populations together.
     pub borrow: bool,
     /// Where an open first band begins.
@@ -81,6 +84,13 @@ pub struct Ungroup {
     pub draws: Option<u16>,
     /// The seed of all draws.
     pub seed: u64,
+}
+
+impl Ungroup {
+    /// Columns that name what is told: populations, and their years.
+    pub fn names(&self) -> Vec<String> {
+        self.by.iter().chain(&self.along).cloned().collect()
+    }
 }
 
 /// The study of bands.
@@ -131,6 +141,11 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
             let message = format!("`{key}` and `{other}` cannot stand together");
             section.refuse(key, message, format!("leave out `{key}` or `{other}`"));
         }
+    }
+    if is_given("along") && is_given("exposure") {
+        let message = "`along` is for counts, and with `exposure` rates are told";
+        let remedy = "name the column of the years with `by`: rates of each year by itself";
+        section.refuse("along", message, remedy);
     }
     let life_table = section.flag("life_table").unwrap_or(false);
     let borrow = section.flag("borrow").unwrap_or(false);
@@ -184,6 +199,7 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
         exposure_table: one("exposure_table").map(PathBuf::from),
         life_table,
         by: by(&section),
+        along: one("along"),
         borrow,
         first: number("first"),
         last: number("last"),
@@ -314,13 +330,14 @@ mod tests {
     #[test]
     fn keys_are_the_arguments_of_the_command() {
         let text = format!(
-            "title = \"Ages\"\n{KEYS_OF_ALL}upper = \"to\"\nby = [\"region\", \"sex\"]\nlast = 105\ntail = \"gompertz\"\nedges = [0, 18, inf]\nsampled = 1000\ndraws = 20\n"
+            "title = \"Ages\"\n{KEYS_OF_ALL}upper = \"to\"\nby = [\"region\", \"sex\"]\nalong = \"year\"\nlast = 105\ntail = \"gompertz\"\nedges = [0, 18, inf]\nsampled = 1000\ndraws = 20\n"
         );
         let study = opened(&text).unwrap();
         let args = &study.args;
         assert_eq!(study.written.title, "Ages");
         assert_eq!(study.files(), [PathBuf::from("b.csv")]);
         assert_eq!(args.by, ["region", "sex"]);
+        assert_eq!(args.names(), ["region", "sex", "year"]);
         assert_eq!(args.edges, [0.0, 18.0, f64::INFINITY]);
         assert_eq!((args.last, args.tail), (Some(105.0), Some(Tail::Gompertz)));
         assert_eq!((args.draws, args.sampled, args.seed), (Some(20), 1000.0, 1));
@@ -332,6 +349,11 @@ mod tests {
         let cases = [
             ("step = 1\nedges = [0, 5]\n", 5, "cannot stand together"),
             ("life_table = true\n", 5, "needs an exposure"),
+            (
+                "along = \"year\"\nexposure = \"who\"\n",
+                5,
+                "`along` is for counts",
+            ),
             ("borrow = true\n", 5, "needs an exposure"),
             (
                 "borrow = true\nexposure = \"who\"\n",

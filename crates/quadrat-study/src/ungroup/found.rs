@@ -58,6 +58,11 @@ impl All {
             all.rates(args, rows)?;
             return Ok(all);
         }
+        if args.along.is_some() {
+            all.along(args, rows)?;
+            all.found.sort_by_key(|found| found.group);
+            return Ok(all);
+        }
         let groups = rows.groups.iter().enumerate();
         for batch in alike(groups.map(|(at, group)| (group.edges(), at))) {
             let mut members = Vec::new();
@@ -166,7 +171,7 @@ enum Refused {
     All(Problems),
 }
 
-fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
+pub(super) fn found(args: &Ungroup, group: usize, estimate: &Estimate) -> Found {
     let mut answers = vec![
         ("median", estimate.quantile(0.5)),
         ("mean", estimate.mean_value()),

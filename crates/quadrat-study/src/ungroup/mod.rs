@@ -1,5 +1,6 @@
 //! Counts in bands told in single years, or other steps; rates of events in bands too.
 
+mod along;
 mod around;
 mod configured;
 mod edges;

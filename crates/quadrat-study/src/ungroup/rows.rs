@@ -23,6 +23,7 @@ pub struct Rows {
     upper: Option<usize>,
     count: usize,
     exposure: Option<usize>,
+    along: Option<usize>,
     pub groups: Vec<Group>,
     /// By how much bands end before the next ones begin in the table, where upper edges are the
     /// last number inside.
@@ -41,6 +42,11 @@ impl Rows {
     /// Columns and cells that cannot be used.
     pub fn read(args: &Ungroup, folder: (&Path, &Path)) -> Result<Self, Problems> {
         let exposure = args.exposure.as_deref();
+        if args.along.is_some() && exposure.is_some() {
+            let fact = "--along is for counts, and with --exposure rates are told";
+            let remedy = "name the column of the years with --by: rates of each year by itself";
+            return Err(Problem::new(fact).remedy(remedy).into());
+        }
         let of = |table: &Path, counts: &str, exposure: Option<&str>| {
             let table = Table::open(&folder.0.join(table), &folder.1.join(table))?;
             Self::of(args, table, counts, exposure)
@@ -71,13 +77,14 @@ impl Rows {
         let (lower, counted) = (named(&args.lower), named(counts));
         let upper = args.upper.as_deref().map(&mut named);
         let exposure = exposure.map(&mut named);
-        let by: Vec<usize> = args.by.iter().map(|name| named(name)).collect();
+        let by: Vec<usize> = args.names().iter().map(|name| named(name)).collect();
         problems.or(())?;
         let mut out = Self {
             lower,
             upper,
             count: counted,
             exposure,
+            along: args.along.as_ref().and(by.last().copied()),
             groups: Vec::new(),
             inclusive: None,
             exposed: None,
@@ -237,6 +244,7 @@ impl Rows {
             Part::Upper => self.upper.unwrap_or(self.lower),
             Part::Count => self.count,
             Part::Exposure => self.exposure.unwrap_or(self.count),
+            Part::Year => self.along.unwrap_or(self.count),
         };
         self.table.place(group.rows[band], column)
     }
@@ -254,4 +262,5 @@ pub enum Part {
     Upper,
     Count,
     Exposure,
+    Year,
 }

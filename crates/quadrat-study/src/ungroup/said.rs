@@ -62,7 +62,7 @@ fn heaping(args: &Ungroup, group: &Group) -> Vec<(&'static str, f64)> {
 }
 
 /// Warnings of all populations; those of several with their names, and the same words once.
-pub fn warnings(rows: &Rows, all: &All) -> Vec<String> {
+pub fn warnings(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
     let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for found in &all.found {
         let name = rows.groups[found.group].words();
@@ -79,7 +79,25 @@ pub fn warnings(rows: &Rows, all: &All) -> Vec<String> {
         (n, name) => format!("`{name}` and {}: {words}", count(n - 1, "other")),
     };
     let own = seen.into_iter().map(told);
-    own.chain(whole::warnings(&rows.groups)).collect()
+    let whole = whole::warnings(&rows.groups, args.along.is_some());
+    own.chain(whole).collect()
+}
+
+/// How many populations, and of how many years.
+fn populations(args: &Ungroup, rows: &Rows, all: &All) -> String {
+    let name = |found: &Found| &rows.groups[found.group].name[..args.by.len()];
+    let mut names: Vec<&[String]> = all.found.iter().map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let populations = match args.by.is_empty() {
+        true => "one population".to_owned(),
+        false => count(names.len(), "population"),
+    };
+    match (&args.along, names.len()) {
+        (None, _) => populations,
+        (Some(_), 1) => format!("{populations} of {}", count(all.found.len(), "year")),
+        (Some(_), _) => format!("{populations}, {} in all", count(all.found.len(), "year")),
+    }
 }
 
 /// What was ungrouped, and what was assumed.
@@ -100,14 +118,17 @@ fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
         count(bands, "band"),
         clean(&args.count),
         human(people),
-        match args.by.is_empty() {
-            true => "one population".to_owned(),
-            false => count(all.found.len(), "population"),
-        },
+        populations(args, rows, all),
         count(all.found.iter().map(|f| f.edges.len()).sum(), what),
     )];
     out.extend(rows.inclusive.map(|unit| {
         format!("upper edges are the last number inside a band: each reaches {unit} further")
+    }));
+    out.extend(args.along.as_ref().map(|along| {
+        format!(
+            "years of `{}` inform each other, at the same place and by cohort (along)",
+            clean(along)
+        )
     }));
     let borrowed = all
         .found
@@ -131,7 +152,7 @@ fn sentences(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
 
 /// What is told of each population: its answers, and of a single one how ages are heaped.
 fn told(args: &Ungroup, rows: &Rows, all: &All) -> Vec<String> {
-    if let ([found], true) = (all.found.as_slice(), args.by.is_empty()) {
+    if let ([found], true) = (all.found.as_slice(), args.names().is_empty()) {
         let answers = found.answers.iter();
         let answers = answers.map(|(name, answer)| format!("{name:<8}  {}", interval(answer)));
         let heaping = heaping(args, &rows.groups[found.group]).into_iter();
@@ -158,7 +179,7 @@ pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
     let lines = sentences(args, rows, all).into_iter();
     let lines = lines.chain(told(args, rows, all));
     let mut out: String = lines.map(|line| format!("{line}\n")).collect();
-    for warning in warnings(rows, all) {
+    for warning in warnings(args, rows, all) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
     out
@@ -204,7 +225,7 @@ fn life(table: &LifeTable) -> Value {
 /// Everything as JSON.
 pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Value {
     let named = |group: usize| -> Map<String, Value> {
-        let names = args.by.iter().cloned().zip(&rows.groups[group].name);
+        let names = args.names().into_iter().zip(&rows.groups[group].name);
         names.map(|(column, cell)| (column, json!(cell))).collect()
     };
     let one = |found: &Found| {
@@ -259,6 +280,6 @@ pub fn json(args: &Ungroup, rows: &Rows, all: &All) -> Value {
         "level": args.level,
         "populations": all.found.iter().map(one).collect::<Vec<Value>>(),
         "failed": all.failed.iter().map(failed).collect::<Vec<Value>>(),
-        "warnings": warnings(rows, all),
+        "warnings": warnings(args, rows, all),
     })
 }

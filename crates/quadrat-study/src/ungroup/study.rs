@@ -59,7 +59,7 @@ pub fn compute(study: &UngroupStudy) -> Result<Computed> {
         all.whole().map_err(keyed)?;
     }
     let text = |bytes| -> Result<String> { Ok(String::from_utf8(bytes)?) };
-    let edges = &header[..args.by.len() + 2];
+    let edges = &header[..args.names().len() + 2];
     let tables = names(args).into_iter().map(|name| {
         let bytes = match name == TABLES[0] {
             true => csv(&header, &rows, &all)?,
@@ -72,7 +72,7 @@ pub fn compute(study: &UngroupStudy) -> Result<Computed> {
     let own = said::json(args, &rows, &all);
     let mut json = of_section(written, ("ungroup", study.files()), seconds, own)?;
     reword(&mut json, &words);
-    let warnings = said::warnings(&rows, &all);
+    let warnings = said::warnings(args, &rows, &all);
     Ok(Computed {
         json: pretty(&json)?,
         warnings: warnings.iter().map(|warning| words(warning)).collect(),

@@ -24,7 +24,7 @@ pub fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
         "to" => "until".to_owned(),
         _ => "to".to_owned(),
     });
-    let mut header: Vec<String> = args.by.clone();
+    let mut header = args.names();
     header.extend([lower, upper]);
     header.extend(COLUMNS.map(str::to_owned));
     header.extend((1..=args.draws.unwrap_or(0)).map(|draw| draw_name(usize::from(draw))));

@@ -1,6 +1,9 @@
 //! A population that is the sum of the others, such as the row of totals of a table.
 
+use std::collections::BTreeMap;
+
 use super::group::{Group, alike};
+use crate::words::clean;
 
 /// Counts that differ by less than this part of them are the same: sums of decimals.
 const SAME: f64 = 1e-9;
@@ -33,10 +36,25 @@ pub fn totals(groups: &[Group]) -> Vec<usize> {
 }
 
 /// What to say of them: in tables that are added up they count twice.
-pub fn warnings(groups: &[Group]) -> Vec<String> {
-    let names = totals(groups).into_iter().map(|at| groups[at].words());
+///
+/// # Arguments
+/// * `has_years` - whether the last part of their names is a year, in which others are compared
+pub fn warnings(groups: &[Group], has_years: bool) -> Vec<String> {
+    let mut of_year: BTreeMap<&str, Vec<Group>> = BTreeMap::new();
+    for group in groups {
+        let year = group.name.last().filter(|_| has_years);
+        let own = of_year.entry(year.map_or("", String::as_str)).or_default();
+        own.push(group.clone());
+    }
+    let name =
+        |group: &Group| clean(&group.name[..group.name.len() - usize::from(has_years)].join(", "));
+    let names = of_year.values().flat_map(|own| {
+        let names = totals(own).into_iter().map(|at| name(&own[at]));
+        names.collect::<Vec<String>>()
+    });
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
+    names.dedup();
     let told = |name: String| {
         format!(
             "`{name}` has in every band what all others have together: it is ungrouped by itself, and counted twice in what all have"
@@ -66,12 +84,12 @@ mod tests {
         let parts = [group("a", &[1.1, 2.0]), group("b", &[2.2, 5.0])];
         let with = |counts: &[f64]| {
             let all = [parts[0].clone(), group("Total", counts), parts[1].clone()];
-            warnings(&all)
+            warnings(&all, false)
         };
         let told = with(&[1.1 + 2.2, 7.0]);
         assert!(told.len() == 1 && told[0].contains("`Total`"), "{told:?}");
         assert!(with(&[3.3, 7.1]).is_empty());
         // Two that are the same are no sum.
-        assert!(warnings(&[parts[0].clone(), parts[0].clone()]).is_empty());
+        assert!(warnings(&[parts[0].clone(), parts[0].clone()], false).is_empty());
     }
 }

@@ -17,8 +17,9 @@ pub fn title(args: &Ungroup) -> String {
 
 /// Bands and steps of the first populations.
 pub fn figure(args: &Ungroup, rows: &Rows, all: &All) -> Figure {
-    let panels = all.found.iter().take(DRAWN);
-    let panels: Vec<Panel> = panels
+    let chosen = chosen(args, all);
+    let panels: Vec<Panel> = chosen
+        .iter()
         .map(|found| panel(args, &rows.groups[found.group], found))
         .collect();
     let level = percent(args.level);
@@ -34,21 +35,38 @@ pub fn figure(args: &Ungroup, rows: &Rows, all: &All) -> Figure {
             "Level lines are events over {exposure} of the bands; the curve is the mean of the rates, in steps, with its {level} interval."
         ),
     };
-    let drawn = || all.found.iter().take(DRAWN).flat_map(|found| &found.edges);
-    if drawn().any(|edge| edge.1 == f64::INFINITY) {
+    let mut drawn = chosen.iter().flat_map(|found| &found.edges);
+    if drawn.any(|edge| edge.1 == f64::INFINITY) {
         caption.push_str(" A band without an end is not drawn.");
     }
     if all.found.len() > DRAWN {
-        caption.push_str(&format!(
-            " The first {DRAWN} of {} populations are drawn.",
-            all.found.len()
-        ));
+        let some = some(args, all.found.len());
+        let some = some[..1].to_uppercase() + &some[1..];
+        caption.push_str(&format!(" {some} are drawn."));
     }
     Figure::Curve(CurveFigure {
         heading: Heading::new("ungroup", title(args)).with_caption(caption),
         x: Axis::new(&args.lower),
         panels,
     })
+}
+
+/// What is drawn: years from the first to the last, or the first populations.
+fn chosen<'a>(args: &Ungroup, all: &'a All) -> Vec<&'a Found> {
+    let n = all.found.len();
+    if args.along.is_none() || n <= DRAWN {
+        return all.found.iter().take(DRAWN).collect();
+    }
+    let at = (0..DRAWN).map(|k| (k * (n - 1) + (DRAWN - 1) / 2) / (DRAWN - 1));
+    at.map(|at| &all.found[at]).collect()
+}
+
+/// How many of how many are drawn, in words.
+pub fn some(args: &Ungroup, of: usize) -> String {
+    match args.along {
+        None => format!("the first {DRAWN} of {of} populations"),
+        Some(_) => format!("{DRAWN} of {of} years"),
+    }
 }
 
 /// Steps and bands as numbers per unit, as far as they have an end.

@@ -19,7 +19,7 @@ use super::figures::drawn;
 use super::{print, replaced};
 use crate::args::Ungroup;
 use crate::output::{Staged, apart, writable};
-use figure::{DRAWN, figure, title};
+use figure::{DRAWN, figure, some, title};
 
 /// Runs the command.
 pub fn run(args: &Ungroup) -> Result<()> {
@@ -40,11 +40,14 @@ pub fn run(args: &Ungroup) -> Result<()> {
         staged.bytes(output, &csv(&header, &rows, &all)?)?;
     }
     if let Some(life) = &args.life_table {
-        let edges = &header[..args.by.len() + 2];
+        let edges = &header[..asked.names().len() + 2];
         staged.bytes(life, &life_csv(edges, &rows, &all)?)?;
     }
     if let Some(plot) = &args.plot {
-        let (summary, warnings) = (said::page(&asked, &rows, &all), said::warnings(&rows, &all));
+        let (summary, warnings) = (
+            said::page(&asked, &rows, &all),
+            said::warnings(&asked, &rows, &all),
+        );
         let figures = vec![figure(&asked, &rows, &all)];
         let bytes = drawn(plot, &title(&asked), summary, warnings, figures)?;
         staged.bytes(plot, &bytes)?;
@@ -70,9 +73,7 @@ fn told(
     let mut text = said::summary(asked, rows, all, paint);
     if args.plot.is_some() && all.found.len() > DRAWN {
         let of = all.found.len();
-        text.push_str(&format!(
-            "the figure has the first {DRAWN} of {of} populations\n"
-        ));
+        text.push_str(&format!("the figure has {}\n", some(asked, of)));
     }
     for path in written {
         text.push_str(&format!("wrote {}\n", path.display()));
