@@ -49,7 +49,7 @@ _PLACES = {
     "_prediction": ["Prediction"],
     "_study": ["StudyResult", "Table", "run"],
     "_supports": ["Support", "bag", "box", "cells", "grid", "point", "region"],
-    "_ungroup": ["Ungrouped", "ungroup"],
+    "_ungroup": ["Ungrouped", "UngroupedYears", "ungroup"],
     "_violins": ["violins"],
 }
 _WHERE = {name: module for module, names in _PLACES.items() for name in names}

@@ -46,7 +46,11 @@ from ._supports import (
     point as point,
     region as region,
 )
-from ._ungroup import Ungrouped as Ungrouped, ungroup as ungroup
+from ._ungroup import (
+    Ungrouped as Ungrouped,
+    UngroupedYears as UngroupedYears,
+    ungroup as ungroup,
+)
 from ._violins import violins as violins
 
 __all__: list[str]

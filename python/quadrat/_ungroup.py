@@ -29,8 +29,9 @@ class Ungrouped:
         Whether these are rates.
     """
 
-    def __init__(self, asked):
-        self._asked, self._told = asked, _quadrat.ungroup(asked)
+    def __init__(self, asked, told=None, of=None):
+        self._asked, self._of = asked, of
+        self._told = _quadrat.ungroup(asked) if told is None else told
         self.is_rate, self.level = asked["exposure"] is not None, asked["level"]
         columns = {name: _arrays.received(own) for name, own in self._told.columns().items()}
         self.start, self.end = columns.pop("from"), columns.pop("to")
@@ -38,6 +39,9 @@ class Ungrouped:
             setattr(self, name, own)
 
     def __reduce__(self):
+        # A year of several is told by all of them.
+        if self._of is not None:
+            return _year, self._of
         return Ungrouped, (self._asked,)
 
     def __copy__(self):
@@ -128,8 +132,97 @@ class Ungrouped:
         return _frames.make(self.to_dict())
 
 
-def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=None, log=False,
-            step=None, edges=None, sampled=None, expected=False, level=0.95, draws=1000, seed=1):
+class UngroupedYears:
+    """Several years ungrouped together: a mapping of years to :class:`Ungrouped`.
+
+    Draws of all years belong together: the first of every year is one draw of all.
+
+    Attributes
+    ----------
+    years : numpy.ndarray
+        The years, ascending.
+    """
+
+    def __init__(self, asked, along):
+        self._asked, self._along = asked, along
+        self.years = np.unique(along)
+        rows = [np.flatnonzero(along == year) for year in self.years]
+        years = [(float(year), own.tolist()) for year, own in zip(self.years, rows)]
+        told = _quadrat.ungroup_along(asked, years)
+        own = [{**asked, **{name: asked[name][at] for name in ("lower", "upper", "count")}}
+               for at in rows]
+        self._each = {float(year): Ungrouped(part, one, (asked, along, float(year)))
+                      for year, part, one in zip(self.years, own, told)}
+
+    def __reduce__(self):
+        return UngroupedYears, (self._asked, self._along)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __len__(self):
+        return len(self._each)
+
+    def __iter__(self):
+        return iter(self._each)
+
+    def __contains__(self, year):
+        return year in self._each
+
+    def __getitem__(self, year):
+        try:
+            return self._each[float(year)]
+        except (KeyError, TypeError, ValueError):
+            first, last = self.years[0], self.years[-1]
+            raise DataError(f"{year!r} is none of the {len(self)} years from {first:g} to "
+                            f"{last:g}") from None
+
+    def keys(self):
+        """The years."""
+        return self._each.keys()
+
+    def values(self):
+        """What is told of each year."""
+        return self._each.values()
+
+    def items(self):
+        """Both."""
+        return self._each.items()
+
+    def __repr__(self):
+        first, last = self.years[0], self.years[-1]
+        return f"<UngroupedYears: {len(self)} years from {first:g} to {last:g}>"
+
+    @property
+    def warnings(self):
+        """What a careful reader should know, each once."""
+        told = [warning for one in self.values() for warning in one.warnings]
+        return list(dict.fromkeys(told))
+
+    def to_dict(self):
+        """Years, edges and what is told of the steps, as the program's table has them."""
+        each = {year: one.to_dict() for year, one in self.items()}
+        years = [np.full(len(one), year) for year, one in self.items()]
+        names = next(iter(each.values()))
+        return {"year": np.concatenate(years),
+                **{name: np.concatenate([one[name] for one in each.values()]) for name in names}}
+
+    def to_frame(self):
+        """The same as a data frame of pandas."""
+        return _frames.make(self.to_dict())
+
+
+def _year(asked, along, year):
+    """One of several years, for pickles."""
+    return UngroupedYears(asked, along)[year]
+
+
+def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first=None, last=None,
+            log=False, step=None, edges=None, sampled=None, expected=False, level=0.95,
+            draws=1000, seed=1):
     """Counts in bands as counts in steps, with intervals.
 
     Parameters
@@ -143,6 +236,9 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
         How many are in each.
     exposure : array_like or str, optional
         Of how many; then rates are told.
+    along : array_like or str, optional
+        The year of each row: all years are ungrouped together and inform each other. Each may have
+        bands of its own.
     first, last : float, optional
         Where an open first band begins and an open last one ends.
     log : bool
@@ -164,7 +260,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
 
     Returns
     -------
-    Ungrouped
+    Ungrouped, or UngroupedYears where there are years
 
     Examples
     --------
@@ -178,7 +274,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
     rows = len(lower)
     optional = {name: None if value is None else _arrays.number(value, name) for name, value in
                 {"first": first, "last": last, "step": step, "sampled": sampled}.items()}
-    found = Ungrouped({
+    asked = {
         "lower": lower,
         "upper": _arrays.column(upper, "upper", bands, rows),
         "count": _arrays.column(count, "count", bands, rows),
@@ -186,7 +282,14 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, first=None, last=
         "edges": _arrays.optional(edges, "edges"),
         "log": bool(log), "expected": bool(expected), "level": _arrays.number(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
-    })
+    }
+    if along is None:
+        found = Ungrouped(asked)
+    elif exposure is not None:
+        raise DataError("along is for counts, and an exposure was given: ungroup the rates of each "
+                        "year by itself")
+    else:
+        found = UngroupedYears(asked, _arrays.column(along, "along", bands, rows))
     for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
     return found

@@ -62,7 +62,7 @@ mod _quadrat {
     #[pymodule_export]
     use crate::support::Support;
     #[pymodule_export]
-    use crate::ungroup::{Ungrouped, ungroup};
+    use crate::ungroup::{Ungrouped, ungroup, ungroup_along};
     #[pymodule_export]
     use crate::work::set_threads;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict};
 use quadrat::ungroup::{
-    Answer, Estimate, Exposure, Population, Rates, Ungroup, UngroupError, Warning,
+    Answer, Estimate, Exposure, Population, Rates, Ungroup, UngroupError, Warning, Year,
 };
 use quadrat_study::random_stream;
 
@@ -54,7 +54,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    fn found(&self) -> Outcome<Found> {
+    /// The builder that was asked for.
+    fn builder(&self) -> Ungroup<'_> {
         let mut asked = Ungroup::new(&self.lower.0, &self.upper.0)
             .log(self.log)
             .level(self.level)
@@ -78,6 +79,34 @@ impl Asked {
         if self.expected {
             asked = asked.expected();
         }
+        asked
+    }
+
+    /// Years of which each has some of the rows, ungrouped together.
+    fn along(&self, years: &[Of]) -> Outcome<Vec<Found>> {
+        let rows = |all: &Numbers, own: &[usize]| -> Vec<f64> {
+            own.iter()
+                .filter_map(|&row| all.0.get(row).copied())
+                .collect()
+        };
+        let columns = years
+            .iter()
+            .map(|(_, own)| [&self.lower, &self.upper, &self.count].map(|all| rows(all, own)));
+        let columns: Vec<[Vec<f64>; 3]> = columns.collect();
+        let each = years.iter().zip(&columns);
+        let each = each.map(|((at, _), [lower, upper, counts])| Year {
+            at: *at,
+            counts,
+            bands: Some((lower, upper)),
+        });
+        let each: Vec<Year<'_>> = each.collect();
+        let found = self.builder().estimate_along(&each, random_stream(&[]));
+        let found = found.map_err(|error| Failure::Data(error.to_string()))?;
+        Ok(found.into_iter().map(Found::Counts).collect())
+    }
+
+    fn found(&self) -> Outcome<Found> {
+        let asked = self.builder();
         let stream = random_stream(&[]);
         let found = match &self.exposure {
             Some(Numbers(exposure)) => {
@@ -109,6 +138,19 @@ pub fn ungroup(py: Python<'_>, asked: Asked) -> PyResult<Ungrouped> {
     Ok(Ungrouped {
         found: Arc::new(found),
     })
+}
+
+/// A year and its rows.
+type Of = (f64, Vec<usize>);
+
+/// Ungroups years of one population together.
+#[pyfunction]
+pub fn ungroup_along(py: Python<'_>, asked: Asked, years: Vec<Of>) -> PyResult<Vec<Ungrouped>> {
+    let found = work::run(py, move || asked.along(&years))?;
+    let each = found.into_iter().map(|found| Ungrouped {
+        found: Arc::new(found),
+    });
+    Ok(each.collect())
 }
 
 /// A value and the ends of its interval.
