@@ -49,6 +49,33 @@ def test_rates_and_what_is_wrong_with_bands():
         qd.ungroup(lower=[0, 5], upper=[10, 20], count=[1, 2])
 
 
+def test_years_are_ungrouped_together(program, tmp_path):
+    rows = {"year": [2000] * 5 + [2001] * 4, "from": [0, 10, 20, 30, 40, 0, 10, 20, 30],
+            "to": [10, 20, 30, 40, 50, 10, 20, 30, 50],
+            "people": [120, 150, 180, 140, 90, 118, 152, 178, 233]}
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    out = tmp_path / "years.csv"
+    subprocess.run([program, "ungroup", tmp_path / "rows.csv", "--lower", "from", "--upper", "to",
+                    "--count", "people", "--along", "year", "-o", out], check=True,
+                   capture_output=True)
+    asked = {"lower": "from", "upper": "to", "count": "people"}
+    got = qd.ungroup(frame, **asked, along="year")
+    expected = table(out)
+    same(got.to_dict(), {name: expected[name] for name in ("year", "mean", "sd", "upper")})
+    assert list(got) == [2000, 2001] and len(got[2001]) == 50 and 1999 not in got
+    np.testing.assert_allclose(got[2001].draws(20)[:, 30:].sum(1), 233, rtol=1e-9)
+    again = pickle.loads(pickle.dumps(got[2001]))
+    np.testing.assert_array_equal(again.mean, got[2001].mean)
+    assert got[2000].quantile(0.5).lower < 23 and len(got.to_frame()) == 100
+    with pytest.raises(qd.DataError, match="none of the 2 years from 2000 to 2001"):
+        got[1990]
+    with pytest.raises(qd.DataError, match="each year by itself"):
+        qd.ungroup(frame, **asked, along="year", exposure="people")
+    with pytest.raises(qd.DataError, match="of the year 2001: nothing is told from 20 to 30"):
+        qd.ungroup(frame.drop(7), **asked, along="year")
+
+
 def test_densities():
     x = np.random.default_rng(2).gamma(2.0, size=300)
     d = qd.Density(x, bounds=(0, None), level=0.9)

@@ -161,11 +161,11 @@ fn what_is_wrong_with_years_is_told_at_its_place() {
         ),
         (
             format!("{head}{good}2001,10,15,40\n"),
-            &["`2001`", "overlaps that of", "u.csv:18:2"],
+            &["`2001`", "overlaps that of", "u.csv:18:6"],
         ),
         (
             format!("{head}{}", good.replace("2001,10,15", "2001,11,15")),
-            &["`2001`", "nothing is told from 10", "to 11", "u.csv:12:2"],
+            &["`2001`", "nothing is told from 10", "to 11", "u.csv:12:6"],
         ),
         (
             format!("{head}{good}2001.0,0,20,40\n2001.0,20,40,40\n"),
@@ -173,7 +173,7 @@ fn what_is_wrong_with_years_is_told_at_its_place() {
         ),
         (
             format!("{head}{good}2002,0,40,40\n"),
-            &["`2002`", "there is 1 band", "u.csv:18:4"],
+            &["`2002`", "there is 1 band", "u.csv:18:11"],
         ),
     ] {
         let told = refused(path, &text, &[]);

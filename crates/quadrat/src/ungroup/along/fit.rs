@@ -16,15 +16,16 @@ use rayon::prelude::*;
 use super::super::error::UngroupError;
 use super::super::fit::{Sample, random};
 use super::super::prior::Setting as OfOne;
-use super::prior::{DIMENSIONS, Places, Scale, Setting};
-use super::settings::{self, Weighed, count, powered, taken, tempered};
+use super::prior::{DIMENSIONS, Places, Point, Scale, Setting};
+use super::settings::{self, Normal, Weighed, count, offsets, powered, taken};
 use crate::inference::pooled::{Drawn, Known, Pools, evened};
 use crate::linalg::Mat;
 
 /// Settings that draws are of: each costs the cube of the cells.
 const USED: usize = 32;
-/// Ways in which years may hang together that are compared at each setting.
-const WAYS: usize = 12;
+/// Ways in which years may hang together that are compared at each setting, in two rounds.
+const FIRST: usize = 8;
+const SECOND: usize = 12;
 /// Covariances that are in memory at a time take about this many bytes.
 const BYTES: usize = 1 << 30;
 
@@ -66,7 +67,7 @@ impl Task {
         let none = || refused("no setting of the roughness has a mode");
         let weights = powered(&self.evidence, 1.0).ok_or_else(none)?;
         let (start, ways) = self.ways(&weights).ok_or_else(none)?;
-        let (used, tried) = self.used(&weights, &ways, &start);
+        let (used, tried) = self.used(&weights, &ways, &start).ok_or_else(none)?;
         if used.is_empty() {
             return Err(none());
         }
@@ -133,44 +134,60 @@ impl Task {
 
     /// Settings that draws are of, and how many were tried: those of one table by their weights,
     /// each with ways in which years hang together by their evidence there.
-    fn used(&self, weights: &[f64], ways: &Weighed, start: &[f64]) -> (Vec<Used>, usize) {
-        let Some(likely) = tempered(&ways.logs, WAYS as f64) else {
-            return (Vec::new(), 0);
+    fn used(&self, weights: &[f64], ways: &Weighed, start: &[f64]) -> Option<(Vec<Used>, usize)> {
+        let places = taken(weights, USED).into_iter().enumerate();
+        let places: Vec<(usize, usize)> = places.filter(|(_, n)| *n > 0).collect();
+        let wide = ways.wide()?;
+        let first = wide.points(FIRST, self.seed, 0);
+        let of_first = self.evidence_of(&places, |_| first.clone(), start);
+        // Where years hang together otherwise than at the likeliest setting the second points go
+        // there.
+        let nearer = of_first.iter().map(|logs| wide.nearer(&first, logs));
+        let nearer: Vec<Option<Normal>> = nearer.collect();
+        let second = |k: usize| {
+            let normal = nearer[k].as_ref().unwrap_or(&wide);
+            normal.points(SECOND, self.seed, 1 + k)
         };
-        let pool: Vec<usize> = taken(&likely, WAYS)
-            .into_iter()
-            .enumerate()
-            .flat_map(|(at, n)| std::iter::repeat_n(at, n))
-            .collect();
-        let places: Vec<(usize, usize)> = taken(weights, USED)
-            .into_iter()
-            .enumerate()
-            .filter(|(_, n)| *n > 0)
-            .collect();
-        let tried = places.iter().flat_map(|(one, _)| {
-            let of = |&way: &usize| self.scale.setting(&self.of_one[*one], &ways.points[way]);
-            pool.iter().map(of)
-        });
-        let tried: Vec<Setting> = tried.collect();
-        let found = self.evidence(&tried, start);
+        let of_second = self.evidence_of(&places, second, start);
         let pairs = self.draws.div_ceil(2).div_ceil(USED);
         let mut out = Vec::new();
-        for (k, (_, n)) in places.iter().enumerate() {
-            let own = k * pool.len()..(k + 1) * pool.len();
-            // What each way was chosen by is taken off.
-            let logs = pool.iter().zip(&found[own.clone()]);
-            let logs = logs.map(|(&way, (log, _))| log + ways.offsets[way] - likely[way].ln());
+        for (k, (one, n)) in places.iter().enumerate() {
+            let points = [first.clone(), second(k)].concat();
+            let evidence = of_first[k].iter().chain(&of_second[k]);
+            let other = nearer[k].as_ref().unwrap_or(&wide);
+            let offsets = offsets(&[(&wide, FIRST), (other, SECOND)], &points);
+            let logs = evidence.zip(&offsets).map(|(log, offset)| log + offset);
             let Some(weights) = powered(&logs.collect::<Vec<f64>>(), 1.0) else {
                 continue;
             };
-            let each = taken(&weights, *n).into_iter().zip(own);
-            out.extend(each.filter(|(n, _)| *n > 0).map(|(n, at)| Used {
-                setting: tried[at],
+            let each = taken(&weights, *n).into_iter().zip(&points).enumerate();
+            out.extend(each.filter(|(_, (n, _))| *n > 0).map(|(at, (n, z))| Used {
+                setting: self.scale.setting(&self.of_one[*one], z),
                 pairs: n * pairs,
-                number: 1 + at as u64,
+                number: 1 + (k * points.len() + at) as u64,
             }));
         }
-        (out, tried.len())
+        Some((out, places.len() * (FIRST + SECOND)))
+    }
+
+    /// Log evidence of points at each of some settings of one table.
+    fn evidence_of(
+        &self,
+        places: &[(usize, usize)],
+        points: impl Fn(usize) -> Vec<Point>,
+        start: &[f64],
+    ) -> Vec<Vec<f64>> {
+        let settings = places.iter().enumerate().flat_map(|(k, (one, _))| {
+            let own = &self.of_one[*one];
+            let each = points(k).into_iter();
+            each.map(|z| self.scale.setting(own, &z))
+                .collect::<Vec<_>>()
+        });
+        let settings: Vec<Setting> = settings.collect();
+        let found = self.evidence(&settings, start);
+        let logs: Vec<f64> = found.into_iter().map(|(log, _)| log).collect();
+        let each = (logs.len() / places.len().max(1)).max(1);
+        logs.chunks(each).map(<[f64]>::to_vec).collect()
     }
 
     /// How many settings are looked at together.

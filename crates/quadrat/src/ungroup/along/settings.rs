@@ -21,30 +21,48 @@ const ROUNDS: usize = 8;
 const ENOUGH: f64 = 16.0;
 /// A round is drawn around at least so many points of equal weight.
 const FEWEST: f64 = 10.0;
+/// What is wider than likely is around so many, and what is nearer around so few, with this part of
+/// the wider covariance.
+const WIDE: f64 = 24.0;
+const FEW: f64 = 3.0;
+const SHARED: f64 = 0.3;
 /// How much wider than those points, in variances, and at least how wide.
 const WIDER: f64 = 1.3;
 const NARROWEST: f64 = 0.01;
 /// Halvings of the power of weights.
 const HALVINGS: usize = 30;
 
-/// Points with what they are worth.
+/// Points with what they are worth: evidence times prior over what they were drawn from.
 #[derive(Debug, Clone)]
 pub(super) struct Weighed {
     pub points: Vec<Point>,
-    /// Log of the prior over the density that they were drawn from.
-    pub offsets: Vec<f64>,
-    /// Log evidence more.
     pub logs: Vec<f64>,
 }
 
-/// A normal that points were drawn from.
-struct Normal {
+impl Weighed {
+    /// A normal wider than what is likely.
+    pub fn wide(&self) -> Option<Normal> {
+        around(&self.points, &tempered(&self.logs, WIDE)?)
+    }
+}
+
+/// A normal that points are drawn from.
+pub(super) struct Normal {
     mean: Point,
+    covariance: Mat<f64>,
     root: Cholesky,
-    count: usize,
 }
 
 impl Normal {
+    fn new(mean: Point, covariance: Mat<f64>) -> Option<Self> {
+        let root = Cholesky::factor(covariance.as_ref()).ok()?;
+        Some(Self {
+            mean,
+            covariance,
+            root,
+        })
+    }
+
     fn log_density(&self, z: &Point) -> f64 {
         let away: Vec<f64> = z.iter().zip(&self.mean).map(|(z, m)| z - m).collect();
         let white = self.root.half_solve(&away);
@@ -52,7 +70,7 @@ impl Normal {
     }
 
     /// Low-discrepancy points of it.
-    fn points(&self, seed: u64, round: usize) -> Vec<Point> {
+    pub fn points(&self, count: usize, seed: u64, round: usize) -> Vec<Point> {
         let scramble = (seed ^ (seed >> 32)) as u32 ^ (round as u32).wrapping_mul(0x9e37_79b9);
         let one = |i: usize| {
             let standard: Point = std::array::from_fn(|d| {
@@ -63,7 +81,23 @@ impl Normal {
             let away = self.root.multiply(&standard);
             std::array::from_fn(|d| self.mean[d] + away[d])
         };
-        (0..self.count).map(one).collect()
+        (0..count).map(one).collect()
+    }
+
+    /// One about those of its points that are likely; few points tell no covariance, which is in
+    /// part its own.
+    ///
+    /// # Arguments
+    /// * `log_evidence` - of the points
+    pub fn nearer(&self, points: &[Point], log_evidence: &[f64]) -> Option<Self> {
+        let own = [(self, points.len())];
+        let logs = offsets(&own, points).into_iter().zip(log_evidence);
+        let logs: Vec<f64> = logs.map(|(offset, log)| offset + log).collect();
+        let found = around(points, &tempered(&logs, FEW)?)?;
+        let shared = |a: usize, b: usize| {
+            SHARED * self.covariance[(a, b)] + (1.0 - SHARED) * found.covariance[(a, b)]
+        };
+        Self::new(found.mean, Mat::from_fn(DIMENSIONS, DIMENSIONS, shared))
     }
 }
 
@@ -78,37 +112,35 @@ pub(super) fn found(
     seed: u64,
     mut log_evidence: impl FnMut(&[Point]) -> Vec<f64>,
 ) -> Option<Weighed> {
-    let prior = Normal {
-        mean: [0.0; DIMENSIONS],
-        root: factored(&Mat::identity(DIMENSIONS, DIMENSIONS))?,
-        count: FIRST,
-    };
-    let (mut normals, mut points, mut evidence) = (vec![prior], Vec::new(), Vec::new());
+    let prior = Normal::new([0.0; DIMENSIONS], Mat::identity(DIMENSIONS, DIMENSIONS))?;
+    let (mut normals, mut points, mut evidence) = (vec![(prior, FIRST)], Vec::new(), Vec::new());
     for round in 0.. {
-        let own = normals[round].points(seed, round);
+        let (normal, count_of_round) = &normals[round];
+        let own = normal.points(*count_of_round, seed, round);
         evidence.extend(log_evidence(&own));
         points.extend(own);
-        let offsets = offsets(&normals, &points);
-        let logs: Vec<f64> = offsets.iter().zip(&evidence).map(|(o, e)| o + e).collect();
-        let weights = powered(&logs, 1.0)?;
-        if round == ROUNDS || count(&weights) >= ENOUGH {
-            return Some(Weighed {
-                points,
-                offsets,
-                logs,
-            });
+        let mixture: Vec<(&Normal, usize)> = normals.iter().map(|(own, n)| (own, *n)).collect();
+        let logs = offsets(&mixture, &points).into_iter().zip(&evidence);
+        let logs: Vec<f64> = logs.map(|(offset, log)| offset + log).collect();
+        if round == ROUNDS || count(&powered(&logs, 1.0)?) >= ENOUGH {
+            return Some(Weighed { points, logs });
         }
-        normals.push(around(&points, &tempered(&logs, FEWEST)?)?);
+        let next = around(&points, &tempered(&logs, FEWEST)?)?;
+        normals.push((next, EACH));
     }
     None
 }
 
 /// Log of the prior over the mixture that points were drawn from.
-fn offsets(normals: &[Normal], points: &[Point]) -> Vec<f64> {
-    let total: usize = normals.iter().map(|normal| normal.count).sum();
+///
+/// # Arguments
+/// * `normals` - and how many points are of each
+pub(super) fn offsets(normals: &[(&Normal, usize)], points: &[Point]) -> Vec<f64> {
+    let total: usize = normals.iter().map(|(_, count)| count).sum();
     let one = |z: &Point| {
-        let of =
-            |normal: &Normal| (normal.count as f64 / total as f64).ln() + normal.log_density(z);
+        let of = |(normal, count): &(&Normal, usize)| {
+            (*count as f64 / total as f64).ln() + normal.log_density(z)
+        };
         let each: Vec<f64> = normals.iter().map(of).collect();
         -0.5 * dot(z, z) - log_sum_exp(&each)
     };
@@ -170,18 +202,9 @@ fn around(points: &[Point], weights: &[f64]) -> Option<Normal> {
     let mean: Point = std::array::from_fn(|d| weighted().map(|(z, w)| w * z[d]).sum());
     let covariance = Mat::from_fn(DIMENSIONS, DIMENSIONS, |a, b| {
         let products = weighted().map(|(z, w)| w * (z[a] - mean[a]) * (z[b] - mean[b]));
-        let least = if a == b { NARROWEST } else { 0.0 };
-        WIDER * products.sum::<f64>() + least
+        WIDER * products.sum::<f64>() + if a == b { NARROWEST } else { 0.0 }
     });
-    Some(Normal {
-        mean,
-        root: factored(&covariance)?,
-        count: EACH,
-    })
-}
-
-fn factored(covariance: &Mat<f64>) -> Option<Cholesky> {
-    Cholesky::factor(covariance.as_ref()).ok()
+    Normal::new(mean, covariance)
 }
 
 #[cfg(test)]
