@@ -136,6 +136,7 @@ fn targets_may_be_places_or_apart() -> Result<(), InputError> {
     let (about, state) = (About::new(&survey)?, State::new(&survey));
     let told = |place| about.information(&survey, &state, Question { kind: 0, place });
     assert_eq!(told(0), 0.0);
+    // The same formula twice: roundings of a number of order one.
     assert!((told(1) - 0.5 * (1.0 / noise).ln_1p()).abs() < 1e-12);
     Ok(())
 }

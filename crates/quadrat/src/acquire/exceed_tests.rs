@@ -128,6 +128,8 @@ fn measurements_are_made_where_the_limit_is_crossed() -> Result<(), FitError> {
     let chosen = choose(&survey, &plan(Policy::Exceedance))?.choices[0];
     let p = posterior.predict(&at, Scale::Latent)?;
     let place = chosen.question.place;
+    // Places are 0.2 apart and the slope is at most 1.8, so that the nearest mean lies within 0.2
+    // of the limit; the choice also weighs how little is known there.
     assert!((p.mean()[place] - 5.0).abs() < 0.5, "{}", p.mean()[place]);
     let plain = choose(&survey, &plan(Policy::Information))?.choices[0];
     assert!(plain.question.place == 0 || plain.question.place == 60);
@@ -152,6 +154,7 @@ fn limits_of_rates_are_behind_the_link() -> Result<(), FitError> {
     let response = posterior.predict(&at, Scale::Response)?.exceedance(4.0);
     let function = posterior.predict(&at, Scale::Latent)?.exceedance(latent);
     for (a, b) in response.iter().zip(&function) {
+        // One normal distribution function, at arguments that differ by rounding.
         assert!((a - b).abs() < 1e-12, "{a} {b}");
     }
     assert!(latent_limit(&posterior, &[offer(0)], -1.0).is_err());

@@ -110,6 +110,8 @@ fn measuring_what_was_chosen_leaves_what_was_expected() -> Result<(), FitError> 
     let chosen = choose(&survey, &plan)?;
     let sd = posterior.predict(&at, Scale::Latent)?;
     for (told, sd) in chosen.information.iter().zip(sd.sd()) {
+        // Rounding of variances that are the prior's, of order one, less what rows say, over a
+        // noise of 0.01.
         assert!((told - 0.5 * (sd * sd / 0.01).ln_1p()).abs() < 1e-9);
     }
     let mut state = State::new(&survey);
@@ -140,6 +142,7 @@ fn stretches_may_be_measured() -> Result<(), FitError> {
     let chosen = choose(&survey(&posterior, &places, offer)?, &Plan::default())?;
     let sd = posterior.predict(&at, Scale::Latent)?;
     for (told, sd) in chosen.information.iter().zip(sd.sd()) {
+        // As above: rounding of the prior's variance over a noise of 0.01.
         assert!((told - 0.5 * (sd * sd / 0.01).ln_1p()).abs() < 1e-9);
     }
     // The shorter stretch at the edge is known less.
@@ -203,6 +206,7 @@ fn outputs_are_measured_by_their_own_tables() -> Result<(), FitError> {
         let own = posterior.predict(&posterior.at_output(&at, output)?, Scale::Latent)?;
         for (place, sd) in own.sd().iter().enumerate() {
             let told = chosen.information[kind * 4 + place];
+            // Rounding of variances of order one, over a noise of 0.04.
             assert!(
                 (told - 0.5 * (sd * sd / 0.04).ln_1p()).abs() < 1e-9,
                 "{output} {place}"

@@ -190,6 +190,7 @@ mod tests {
             let at = Functionals::points("x", &[2.2]).unwrap();
             fit(counts).unwrap().predict_response(&at).unwrap().mean()[0]
         };
+        // Steps end when the last one is shorter than 1e-8 of a standard deviation.
         assert!((rate(4.0) * 4.0 / rate(1.0) - 1.0).abs() < 1e-7);
     }
 

@@ -311,6 +311,7 @@ mod tests {
             0.0,
         ];
         for (got, want) in got.mean().iter().zip(want) {
+            // `CLOSE` is relative to the largest value, which is about nine.
             assert!((got - want).abs() < 9.0 * CLOSE, "{got} {want}");
         }
     }
@@ -339,6 +340,7 @@ mod tests {
         let surface = Pycnophylactic::new(&table, &[0.5, 0.5]).unwrap();
         let kept = surface.predict_response(&rows).unwrap();
         for (got, want) in kept.mean().iter().zip([50.0, 150.0, 0.0]) {
+            // Rounding of sums of some hundred cells, up to 150.
             assert!((got - want).abs() < 1e-10, "{got} {want}");
         }
         let mut at = plane();

@@ -136,6 +136,7 @@ mod tests {
             &Observations::new(at(1), wait).unwrap(),
         );
         let log = p.unwrap().log_density(&[4.0])[0];
+        // A few roundings.
         assert!((log - (-2.0 - 2.0_f64.ln())).abs() < 1e-12, "{log}");
     }
 

@@ -176,6 +176,7 @@ mod tests {
             let mut values = [5.0, 1.0, -1.0];
             project(&mut values, &[0, 1, 2], average);
             for (got, want) in values.iter().zip(want) {
+                // Some roundings of numbers up to ten.
                 assert!((got - want).abs() < 1e-14, "{values:?}");
             }
         }

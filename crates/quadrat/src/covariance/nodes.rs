@@ -398,6 +398,7 @@ mod tests {
                 .sum();
             assert!((got / want - 1.0).abs() < 1e-4, "{width}: {got} {want}");
             assert_eq!(nodes.atoms(1).len(), 1);
+            // Rounding of a sum of the weights of a rule.
             assert!((nodes.size(0) - width).abs() < 1e-12 * width);
         }
     }

@@ -223,6 +223,7 @@ mod tests {
             "{:?}",
             apart.median
         );
+        // No draw in a thousand: the shift of 1.5 is twelve standard deviations.
         assert!(apart.median_larger < 0.001 && apart.mean_larger < 0.001);
         // To the left the first is the larger, to the right the second.
         let at = |x: f64| apart.places.iter().position(|p| *p >= x).unwrap();

@@ -181,6 +181,7 @@ mod tests {
     #[test]
     fn masses_sum_to_one() {
         let (lengths, sds) = prior_masses();
+        // Masses were divided by their sum: rounding of a second sum.
         assert!((lengths.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         assert!((sds.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         assert!(lengths.iter().chain(&sds).all(|m| *m > 0.0));

@@ -132,7 +132,9 @@ mod tests {
     #[test]
     fn equal_weights_stay_equal() {
         let out = smooth(&[0.3; 200]);
+        // Each is one over 200, to a few roundings of it.
         assert!(out.weights.iter().all(|w| (w - 0.005).abs() < 1e-15));
+        // The inverse of a sum of 200 squares: some hundred roundings of 200 are 5e-12.
         assert!((out.effective - 200.0).abs() < 1e-9);
     }
 
@@ -142,6 +144,7 @@ mod tests {
         weights[3] = 12.0;
         let out = smooth(&weights);
         assert!(out.shape > 0.7 || out.effective < 50.0, "{out:?}");
+        // Rounding of a sum of 500 terms.
         assert!((out.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }

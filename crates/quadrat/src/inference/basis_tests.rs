@@ -66,6 +66,7 @@ fn it_is_the_prior_whose_covariance_has_the_functions_in_it() {
             &lower.col_as_slice(j)[j..],
             &inverse.col_as_slice(j)[j..]
         ));
+        // As above.
         assert!((basis.inverse_diagonal()[j] - inverse[(j, j)]).abs() < 1e-11);
     }
     let (own, at) = (
@@ -80,10 +81,12 @@ fn it_is_the_prior_whose_covariance_has_the_functions_in_it() {
         let column = cross.col_as_slice(j);
         for (i, w) in (0..3).map(|i| (i, whitened.col_as_slice(i))) {
             let want = dot(cross.col_as_slice(i), &dense.solve(column));
+            // As above, of products of six entries up to some ten.
             assert!((dot(w, whitened.col_as_slice(j)) - want).abs() < 1e-10);
         }
         let seen = at.row(j).iter().map(|u| u * u).sum::<f64>();
         let want = k(AT[j], AT[j]) + seen - dot(column, &dense.solve(column));
+        // As above.
         assert!((mean - dot(column, &alpha)).abs() < 1e-10);
         // Some hundred times rounding of the prior variance, up to 240.
         assert!((variance - want).abs() < 1e-11);
@@ -120,11 +123,13 @@ fn however_vague_it_is_universal_kriging() {
             let cross: Vec<f64> = X.iter().map(|x| k(*x, AT[j])).collect();
             let at = [1.0, AT[j]];
             let want = dot(&at, &coefficients) + dot(&cross, &alpha);
+            // As above: rounding of solves, and the prior.
             assert!((mean - want).abs() < 1e-9, "{sd}");
             let seen = matvec(solved.transpose(), &cross);
             let off: Vec<f64> = at.iter().zip(&seen).map(|(a, s)| a - s).collect();
             let want = k(AT[j], AT[j]) - dot(&cross, &factor.solve(&cross))
                 + dot(&off, &normal.solve(&off));
+            // As above.
             assert!((variance - want).abs() < 1e-9 * want, "{sd}");
         }
     }

@@ -323,8 +323,11 @@ mod tests {
             };
             let [h, g, g2, d, k, short, second] = at::<P>(r);
             let flux = pieces(&|rho| rho * at::<P>(rho)[4]) / (r * r);
+            // Rounding of the weighted sum of 40 nodes and more, some 90 eps; the rule itself is
+            // exact.
             assert!((g - flux).abs() < 2e-14 * flux, "g({r}): {g} {flux}");
             assert_eq!(g, g2);
+            // Rounding of three numbers of order one.
             assert!((d - (2.0 * flux - k)).abs() < 1e-14, "{r}");
             // H' = -r g.
             let potential = pieces(&|rho| -rho * at::<P>(rho)[1]);

@@ -76,6 +76,7 @@ fn tails_that_leave_little_are_told_to_their_own_digits() {
                         (got[0].moved - want.moved) / left.sqrt(),
                         (got[0].lost - want.lost) / left,
                     ];
+                    // In units of what the row leaves of the cavity, which is less than that.
                     let near = off.iter().all(|off| off.abs() < 1e-7);
                     assert!(near, "{y} {below} {variance} {dispersion}: {off:?}");
                 }

@@ -105,6 +105,7 @@ fn expectations_of_a_parabola_are_exact() {
         };
         let got = expected(belief, &[(0.3, 0.7)], |f| exact::jet(0.3, 0.49, f));
         let want = exact::expected(0.3, 0.49, belief);
+        // Rounding of some hundred weighted terms of one sign.
         assert!((got.value / want.value - 1.0).abs() < 1e-13);
         // Two sides of size sd cancel, which leaves hundreds of eps; panels are asked for 1e-11.
         assert!((got.first / want.first - 1.0).abs() < 1e-10 + 1e-13 * sd);

@@ -217,6 +217,7 @@ mod tests {
             };
             let fine = case.log_z_by_steps_of(1.0 / 64.0 / (1.0 + case.degrees).sqrt());
             let off = (coarse.log_z - fine).abs();
+            // What the steps are chosen for, and rounding of some hundred terms.
             assert!(off < 1e-12 * (1.0 + fine.abs()), "{case:?}: {off:e}");
         }
     }
@@ -252,6 +253,8 @@ mod tests {
                 ..case
             };
             let off = (difference(&noise, 1e-4) - in_noise).abs();
+            // The square of the step, 1e-8, times a third derivative; digits of log Z over the step
+            // are 1e-12.
             assert!(off < 1e-6 * (1.0 + in_noise.abs()), "{case:?}: {off:e}");
             let degrees = |step: f64| ScaleMixture {
                 degrees: case.degrees + step,
@@ -260,6 +263,7 @@ mod tests {
             let step = 1e-4 * case.degrees;
             let off = (difference(&degrees, step) - in_degrees).abs() * case.degrees;
             let size = 1.0 + in_degrees.abs() * case.degrees;
+            // As above, the step relative to the degrees.
             assert!(off < 1e-5 * size, "{case:?}: {off:e}");
         }
     }

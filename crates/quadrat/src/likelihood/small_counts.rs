@@ -184,6 +184,7 @@ mod tests {
             }
             if let Some(some) = curve(&count, 1.0, f64::INFINITY) {
                 let want = (-(-mean).exp()).ln_1p();
+                // Rounding of one exponential and one logarithm, and of the sum.
                 assert!(
                     (some.value - want).abs() <= 1e-12 * want.abs(),
                     "{log_mean}"
@@ -210,6 +211,7 @@ mod tests {
                     compared += 1;
                     let want = range(&count, Slopes::No, lower, upper);
                     let off = (got.value - want.value).abs();
+                    // Rounding of sums of thirty terms of one sign.
                     assert!(
                         off <= 1e-13 * want.value.abs(),
                         "{lower} {upper} {log_mean}"

@@ -134,6 +134,8 @@ mod tests {
                                 [rows.jet(0, dispersion, f).value.max(-1e6)]
                             });
                         let away = (plain.value[0] - at.value).abs();
+                        // Panels begin at 1e-9 of an sd beside the pole: found are 2e-12 of
+                        // the size.
                         assert!(
                             away < 1e-7 * (1.0 + plain.size[0]),
                             "{name}: {} {at:?}",

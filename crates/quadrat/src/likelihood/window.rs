@@ -330,6 +330,7 @@ mod tests {
         };
         let got = quadrature::expected(belief, &window.second_order(), jet);
         let want = window.expected(belief);
+        // One rule with other cases of one integrand: rounding.
         assert!((got.value - want.value).abs() < 1e-13);
         // Panels of the noise sd and narrower around either end, to nine sds on both sides.
         let nodes = quick.get() + slow.get();

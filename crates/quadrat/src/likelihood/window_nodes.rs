@@ -190,6 +190,7 @@ mod tests {
                     let got = [slopes.lower, slopes.upper, slopes.variance];
                     let size = want.size.iter().fold(0.0, |a: f64, b| a.max(*b));
                     for (x, y) in got.iter().zip(&want.value) {
+                        // Adaptive panels are asked for 3e-10 of every integral.
                         assert!(
                             (x - y).abs() <= 1e-9 * size,
                             "{window:?} {belief:?}: {x} {y}"

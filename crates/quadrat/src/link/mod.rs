@@ -261,10 +261,12 @@ mod tests {
                     let want = slope(|f| link.log_jet(f)[order], f, h);
                     let got = link.log_jet(f)[order + 1];
                     let scale = link.log_jet(f).iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+                    // As above; derivatives of logarithms are larger beside their size.
                     assert!((got - want).abs() < 1e-9 * scale, "log {link} {f} {order}");
                 }
                 if link != Link::Identity || f > 0.0 {
                     let log = elementary::log(link.value(f));
+                    // A few roundings of a logarithm.
                     assert!((link.log_jet(f)[0] - log).abs() < 1e-14 * log.abs().max(1.0));
                 }
             }
@@ -289,6 +291,7 @@ mod tests {
         for link in Link::ALL {
             for mean in [1e-6, 0.3, 1.0, 7.0, 1e6] {
                 let f = link.inverse(mean).unwrap();
+                // Rounding of an inverse of up to 14, which `exp` makes as many roundings.
                 assert!((link.value(f) / mean - 1.0).abs() < 1e-13, "{link} {mean}");
             }
         }

@@ -159,6 +159,7 @@ mod tests {
         for link in Link::ALL.into_iter().chain(Link::PROBABILITIES) {
             for f in [0.4, 30.0, 700.0] {
                 let at = QuasiMean::new(link, &[0.25, 0.75], &[f, f]);
+                // Some roundings.
                 assert!((at.value - f).abs() < 1e-13 * f, "{link} {f}: {}", at.value);
             }
         }

@@ -379,8 +379,12 @@ mod tests {
                 })
             };
             let (below, above) = (at(40.0 + 10.0 * sd - 1e-9), at(40.0 + 10.0 * sd + 1e-9));
+            // Ten standard deviations above 40 what linear means leave out is below e^-40: rounding
+            // alone.
             assert!((above.mean - below.mean - 2e-9).abs() < 1e-12 * above.mean);
+            // As above.
             assert!((above.variance / below.variance - 1.0).abs() < 1e-12);
+            // As above: a slope of one.
             assert!((above.slope - below.slope).abs() < 1e-14);
         }
     }
@@ -422,8 +426,11 @@ mod tests {
                 let belief = equivalent(mean, variance);
                 let seen = moments(belief);
                 let place = format!("{mean} {spread}: {belief:?} {seen:?}");
+                // The iteration ends at a relative 1e-11 in logarithms, and moments are right to
+                // 1e-10.
                 assert!((seen.mean / mean - 1.0).abs() < 1e-10, "{place}");
                 let got = f64::ln_1p(seen.variance / (mean * mean));
+                // As above; variances are right to 1e-9.
                 assert!((got / spread - 1.0).abs() < 1e-8, "{place}");
             }
         }

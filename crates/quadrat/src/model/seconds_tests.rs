@@ -132,6 +132,7 @@ fn gradients_are_differences() -> Result<(), FitError> {
             let got = gradient[p] * theta[p];
             let name = &parameter.name;
             assert!(expected.abs() > 1e-3, "{name}: {expected} says nothing");
+            // As reckoned above, with room for the step's fourth power: found are 9e-8.
             assert!(
                 (got - expected).abs() < 1e-6 * (1.0 + expected.abs()),
                 "{method:?} {name}: {got} {expected}"

@@ -324,7 +324,9 @@ mod tests {
         let together: f64 = shares.iter().zip(&strata).map(|(p, s)| p * s.0).sum();
         let own = |(p, s): (&f64, &(f64, f64))| p * (s.1 + (s.0 - mean).powi(2));
         let spread = shares.iter().zip(&strata).map(own);
+        // As above, of a hundred terms in five parts.
         assert!((together - mean).abs() < 1e-13);
+        // As above.
         assert!((spread.sum::<f64>() - variance).abs() < 1e-13);
         // No stratum is beyond the largest draw by more than what is left open there.
         assert!(strata[4].0 < 2.0);

@@ -99,14 +99,18 @@ fn moments_far_from_one_keep_their_digits() {
     let near = amounts(0.0, 4.0);
     let variance = (2.0_f64 * 16.0).exp() - 16.0_f64.exp() + 0.01;
     assert!((near.0 / 8.0_f64.exp() - 1.0).abs() < 1e-12, "{near:?}");
+    // Rounding of exponents up to 40, as below.
     assert!((near.1 / variance.sqrt() - 1.0).abs() < 1e-12, "{near:?}");
     let below = amounts(-400.0, 1.0);
+    // Rounding of an exponent of 400, some 1e-13.
     assert!(
         (below.0 / (-399.5_f64).exp() - 1.0).abs() < 1e-12,
         "{below:?}"
     );
+    // The noise alone: a few roundings.
     assert!((below.1 - 0.1).abs() < 1e-12, "{below:?}");
     let above = amounts(400.0, 0.5);
+    // Rounding of an exponent of 400.
     assert!(
         (above.1 / (unit_sd * 400.0_f64.exp()) - 1.0).abs() < 1e-12,
         "{above:?}"

@@ -111,6 +111,7 @@ mod tests {
     use crate::support::Functionals;
 
     fn close(found: Option<f64>, expected: f64) -> bool {
+        // A step is found to rounding.
         found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-9)
     }
 
@@ -190,6 +191,7 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(name, "a");
+        // The square of a step that is found to rounding.
         assert!((variance - 4.0 / 12.0).abs() < 1e-9, "{variance}");
     }
 }

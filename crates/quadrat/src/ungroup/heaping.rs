@@ -137,6 +137,7 @@ mod tests {
     fn bands_that_alternate_are_seen() {
         let edges: Vec<f64> = (0..=17).map(|b| 5.0 * f64::from(b)).collect();
         let smooth: Vec<f64> = (0..17).map(|b| 900.0 - 40.0 * f64::from(b)).collect();
+        // Some roundings of a ratio of sums of seventeen terms.
         assert!((five_year_ratio(&edges, &smooth).unwrap() - 1.0).abs() < 1e-12);
         assert_eq!(heaped(&edges, &smooth), None);
         let uneven = smooth.iter().enumerate();
@@ -146,6 +147,7 @@ mod tests {
         let Some(Warning::HeapedBands { ratio }) = heaped(&edges, &uneven) else {
             unreachable!()
         };
+        // As above.
         assert!((ratio - 1.2).abs() < 1e-12);
         let ten: Vec<f64> = (0..=10).map(|b| 10.0 * f64::from(b)).collect();
         assert_eq!(five_year_ratio(&ten, &[1.0; 10]), None);

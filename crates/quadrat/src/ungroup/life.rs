@@ -343,10 +343,12 @@ mod tests {
         let each: Vec<f64> = (0..3)
             .map(|k| own.life(rates.col_as_slice(k), &[1.0; 3]).e[0])
             .collect();
+        // The same sums: a few roundings.
         assert!((table.e.value[0] - each[1]).abs() < 1e-12);
         assert!(table.e.lower[0] < each[1] && table.e.upper[0] > each[1]);
         for step in 0..2 {
             let next = table.l.value[step] - table.d.value[step];
+            // Differences of numbers up to 100,000, each to a few roundings: found is 7e-12.
             assert!((next - table.l.value[step + 1]).abs() < 1e-9);
         }
     }

@@ -266,9 +266,9 @@ mod tests {
             line(&apart, "other", Score::Mae).first_is_better,
             Some(true)
         );
-        assert!((line(&apart, "ours", Score::Mse).value - 7.5).abs() < 1e-15);
+        assert_eq!(line(&apart, "ours", Score::Mse).value, 7.5);
         let together = summary(&methods, &[0, 0, 1, 1]).unwrap();
-        assert!((line(&together, "ours", Score::Mae).se.unwrap() - 1.0).abs() < 1e-15);
+        assert_eq!(line(&together, "ours", Score::Mae).se, Some(1.0));
         assert_eq!(line(&together, "other", Score::Mae).p_value, Some(0.5));
         // Nobody told a density, and one unit has no error.
         assert!(apart.iter().all(|l| l.score != Score::Nll));

@@ -204,10 +204,7 @@ fn probits_are_ranks() {
             answer.information(belief(one)),
             rank.information(belief(one)),
         );
-        assert!(
-            (told - expected).abs() < 1e-11,
-            "{one:?}: {told} {expected}"
-        );
+        assert_eq!(told, expected, "{one:?}");
     }
 }
 
@@ -260,6 +257,8 @@ fn waiting_times_tell_what_fine_bins_do() {
                 each.collect()
             };
             let expected = brute(&nodes, answers);
+            // Trapezoids in steps of 0.02, and the quadrature of the report: found are 2e-11
+            // between them.
             assert!(
                 (told - expected).abs() < 1e-9,
                 "{shape} {mean} {variance}: {told} {expected}"

@@ -120,6 +120,7 @@ mod tests {
         let (p, q) = (0.3 * 0.2 + 0.7 * 0.6, 0.3 * 0.8 + 0.7 * 0.4);
         let expected = 0.3 * (0.2 * (0.2_f64 / p).ln() + 0.8 * (0.8_f64 / q).ln())
             + 0.7 * (0.6 * (0.6_f64 / p).ln() + 0.4 * (0.4_f64 / q).ln());
+        // Rounding of four terms below one.
         assert!((ranks - expected).abs() < 1e-15);
     }
 }

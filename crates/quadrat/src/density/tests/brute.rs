@@ -162,6 +162,7 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
             .collect();
         Mat::from_fn(m, m, |i, j| rows[i][j])
     };
+    // Two inverses of a prior that holds a constant of variance 100: found are 2.5e-10.
     assert!((project(&ours).as_ref() - project(&covariance).as_ref()).norm_max() < 1e-8);
 }
 

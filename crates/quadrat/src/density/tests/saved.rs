@@ -199,6 +199,7 @@ fn questions_have_the_answers_of_each_alone() {
             Question::Probability(a, b) => {
                 let alone = estimate.probability(a, b);
                 assert_eq!(drawn.value, alone.value);
+                // All draws lie above: rounding of the sum of their 1,500 weights.
                 assert!(drawn.above(2.0) == 0.0 && (drawn.above(-1.0) - 1.0).abs() < 1e-12);
                 assert!(drawn.sd() < 0.5);
             }

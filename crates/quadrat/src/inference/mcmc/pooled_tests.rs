@@ -126,10 +126,12 @@ fn draws_have_the_moments_of_quadrature_over_all_nodes() {
             let sd = (second[r] / total - mean * mean).sqrt();
             let error = 4.0 / got.effective_size.sqrt();
             assert!(got.effective_size > 1000.0 && got.r_hat < 1.01, "{got:?}");
+            // Within four Monte Carlo standard errors.
             assert!(
                 (got.mean - mean).abs() < error * sd,
                 "{link} {r}: {got:?} {mean}"
             );
+            // As above: an sd has a standard error of 0.7 of that.
             assert!(
                 (got.sd / sd - 1.0).abs() < error,
                 "{link} {r}: {got:?} {sd}"

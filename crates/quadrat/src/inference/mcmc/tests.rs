@@ -357,6 +357,7 @@ fn an_outlier_under_heavy_tails_has_the_moments_of_importance_sampling() {
         assert!(fit.found.converged);
         let got = fit.variance()[2].sqrt() / want_sd[2];
         assert!(ratio.contains(&got), "{value}: {got}");
+        // What expectation propagation errs by in the mean: found are 0.01 and 0.025 of the sd.
         assert!(
             (fit.mean()[2] - want[2]).abs() < 0.05 * want_sd[2],
             "{value}"

@@ -147,6 +147,7 @@ mod tests {
                 assert!((x - y).abs() < 1e-11);
             }
         }
+        // Rounding of exponents of order one.
         assert!((same.mean / plain.mean - 1.0).abs() < 1e-13);
         assert!(huge.mean.is_finite() && huge.variance.is_finite());
     }

@@ -159,6 +159,7 @@ fn tilted_moments_are_those_of_a_grid() {
                 let variance = sums[k + 1] / sums[0] - mean * mean;
                 let growth = 1.0 + c.variance * site.precision;
                 let got = (c.mean + c.variance * site.shift) / growth;
+                // The grid again, as above.
                 assert!((got - mean).abs() < 1e-6 * c.variance.sqrt(), "{name} {k}");
                 // A variance that would grow is kept.
                 let expected = variance.min(c.variance);

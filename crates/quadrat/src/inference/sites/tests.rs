@@ -369,9 +369,11 @@ fn gaussian_rows_are_exact_inference() {
             let square = |m: &Mat<f64>| m.transpose() * m;
             let off = square(&a) - square(&b);
             for i in 0..4 {
+                // As above: within a tenth of n eps times a condition of 1e9.
                 assert!(
                     (own.alpha[i] - exact.alpha[i]).abs() < 1e-7 * (1.0 + exact.alpha[i].abs())
                 );
+                // Of forms less is lost, as above.
                 assert!(off[(i % 2, i / 2)].abs() < 1e-8);
             }
         }
@@ -419,6 +421,7 @@ fn three_rows_agree_with_brute_force() {
                 "{name} {method:?}: log Z off by {error}"
             );
             assert!(off < most_mean, "{name} {method:?}: mean off by {off} sd");
+            // As above: what approximations err by.
             assert!(
                 (ratio - 1.0).abs() < most_sd,
                 "{name} {method:?}: sd ratio {ratio}"
@@ -444,6 +447,7 @@ fn mixtures_of_two_agree_with_brute_force() {
         let fit = condition_sites(&toy, &theta, &SiteOptions::new(Method::Ep)).unwrap();
         assert!(fit.found.converged, "{a} + {b}: {:?}", fit.found);
         let error = fit.log_evidence - log_z;
+        // What expectation propagation errs by: found is 0.011 at most.
         assert!(error.abs() < 0.05, "{a} + {b}: log Z off by {error}");
         for i in 0..4 {
             let off = (fit.mean()[i] - mean[i]).abs() / sd[i];

@@ -199,9 +199,11 @@ fn all_points_as_inducing_points_and_normal_rows_are_exact_inference() {
     factor.half_solve_in_place(half.as_mut());
     for j in 0..4 {
         let mean = dot(cross.col_as_slice(j), &fit.alpha);
+        // The jitter again, of means and variances of order one.
         assert!((mean - dot(cross.col_as_slice(j), &weights)).abs() < 1e-6);
         for i in 0..4 {
             let got = dot(reduced.col_as_slice(i), reduced.col_as_slice(j));
+            // And again.
             assert!((got - dot(half.col_as_slice(i), half.col_as_slice(j))).abs() < 1e-6);
         }
     }

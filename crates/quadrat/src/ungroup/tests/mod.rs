@@ -37,6 +37,7 @@ fn every_draw_meets_every_band() {
         for (band, want) in people.iter().enumerate() {
             let end = if band == 9 { 110 } else { 10 * band + 10 };
             let got: f64 = draw[10 * band..end].iter().sum();
+            // Draws meet the logarithm of every band to 1e-9.
             assert!((got / want - 1.0).abs() < 1e-9);
         }
     }
@@ -131,6 +132,7 @@ fn what_is_told_already_is_given_back() {
     assert_eq!((some.mean()[0], some.sd()[0]), (9069.0, 0.0));
     assert_eq!(some.sd()[3], 0.0);
     assert!(some.sd()[1] > 0.0);
+    // Rounding of averages of 200 draws of thousands: found is 9e-12.
     assert!((some.mean()[1] + some.mean()[2] - 9043.0).abs() < 1e-8);
 }
 
@@ -162,6 +164,7 @@ fn empty_bands_hold_nobody() {
         .unwrap();
     let mean = years.mean();
     assert!(mean[20..30].iter().chain(&mean[90..]).all(|n| *n == 0.0));
+    // As above.
     assert!((mean[30..40].iter().sum::<f64>() - 4569.0).abs() < 1e-8);
 }
 

@@ -205,6 +205,7 @@ fn counts_in_boxes_give_the_density_with_wider_bands() {
     let [a, b, c, d, n] = lattice(600, 1.0);
     let density = || Density2d::from_bins([&a, &b], [&c, &d], &n).cells(40, 40);
     let boxed = density().estimate().unwrap();
+    // Masses are divided by their sum: rounding of 1,600 terms.
     assert!((total(&boxed) - 1.0).abs() < 1e-9, "{}", total(&boxed));
     assert_eq!(boxed.total(), 600.0);
     assert!(boxed.density().iter().all(|p| p.is_finite() && *p >= 0.0));
@@ -285,6 +286,7 @@ fn open_and_overlapping_boxes_are_estimates_with_a_warning() {
     let [a, b, c, d, n] = boxes(90);
     let density = Density2d::from_bins([&a, &b], [&c, &d], &n);
     let estimate = density.cells(25, 25).draws(1000).estimate().unwrap();
+    // Masses are divided by their sum: rounding of 625 terms.
     assert!((total(&estimate) - 1.0).abs() < 1e-9);
     let open = |w: &Warning| matches!(w, Warning::Column { warning, .. } if matches!(**warning, Warning::OpenEnd { .. }));
     assert_eq!(estimate.warnings().iter().filter(|w| open(w)).count(), 2);

@@ -68,6 +68,7 @@ fn what_is_said_otherwise_has_the_same_answer() {
     let got = quick(&back(&x), &y);
     let turned = got.density().chunks(24).rev().flatten().copied();
     let moved = farthest(turned, want.density().iter().copied());
+    // As above.
     assert!(moved < 1e-8 * top, "x backwards: {moved:e}");
 }
 

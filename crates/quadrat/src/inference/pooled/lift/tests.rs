@@ -274,10 +274,12 @@ fn a_vague_level_does_not_show() {
                 "{name} {link} {sd}: {own} {evidence}"
             );
             for ((mean, spread), (old, before)) in found.iter().zip(&want) {
+                // Within `moved`, explained above.
                 assert!(
                     (mean - old).abs() < moved * before,
                     "{name} {link} {sd}: {mean} {old}"
                 );
+                // The same of sds.
                 assert!(
                     (spread / before - 1.0).abs() < moved,
                     "{name} {link} {sd}: {spread} {before}"
