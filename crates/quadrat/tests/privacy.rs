@@ -266,6 +266,7 @@ fn clipped_draws_have_the_clipped_moments_and_law() {
         assert!(sample.iter().all(|x| *x >= 0.0));
         let exact = clipped.moments(2.0);
         let (mean, variance) = moment_errors(&sample, exact.mean, exact.variance);
+        // Within five standard errors of the moments of the draws.
         assert!(mean.abs() < 5.0 && variance.abs() < 5.0, "{clipped:?}");
         assert!(exact.mean > 2.0 && exact.variance < clipped.variance());
         assert!(smirnov(sample, |x| clipped.cdf(x, 2.0)) < ALARM);

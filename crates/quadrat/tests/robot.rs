@@ -45,6 +45,7 @@ fn maximum_likelihood_reaches_the_known_optimum() {
             .unwrap()
             .value
     };
+    // One unit of the last digit that is known, here and below.
     assert!((value("se.variance") - 60.73).abs() < 0.01);
     assert!((value("se.lengthscale.time") - 9.522).abs() < 1e-3);
     assert!((value("noise.variance") - 0.578).abs() < 1e-3);
@@ -53,5 +54,6 @@ fn maximum_likelihood_reaches_the_known_optimum() {
     assert!((p.mean()[0] - 5.052).abs() < 1e-3);
     assert!((1.959_964 * p.sd()[0] - 0.574).abs() < 1e-3);
     let noisy = posterior.predict(&at, Scale::Observation).unwrap();
+    // As above.
     assert!((1.959_964 * noisy.sd()[0] - 1.597).abs() < 1e-3);
 }

@@ -173,6 +173,7 @@ fn gradients_are_differences() {
             };
             let expected = (0.75 * at(1.0) - 0.15 * at(2.0) + at(3.0) / 60.0) / h;
             let error = (gradient[p] - expected).abs();
+            // A hundred times the rounding that is reckoned with above.
             assert!(
                 error < 1e-9 * (1.0 + expected.abs()),
                 "{text} {}: {error}",

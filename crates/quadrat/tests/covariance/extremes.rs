@@ -90,6 +90,7 @@ fn checked(what: &str, kernel: &Kernel, theta: &[f64], set: &Functionals) -> Mat
             let off = (value - cross[(i, j)]).abs();
             assert!(off <= 1e-13 * most, "{what}, ({i}, {j}): {off} {theta:?}");
         }
+        // As above.
         assert!((diagonal[i] - k[(i, i)]).abs() <= 1e-13 * most, "{what}");
     }
     let scaled = Mat::from_fn(n, n, |i, j| {

@@ -65,6 +65,7 @@ fn sums_over_points_are_those_of_the_kernel_itself() {
         let got = covariance.matrix(&theta, &set);
         let diagonal = covariance.diagonal(&theta, &set);
         for (i, a) in rows.iter().enumerate() {
+            // A few roundings of values up to some ten, as below.
             assert!((diagonal[i] - got[(i, i)]).abs() < 1e-13, "{text}: {i}");
             for (j, b) in rows.iter().enumerate() {
                 let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));

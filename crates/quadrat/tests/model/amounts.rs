@@ -69,7 +69,9 @@ fn every_draw_meets_every_exact_row_and_parts_add_up() {
         let years = posterior.predict(&cells(6, 1), Scale::Response).unwrap();
         for (row, (mean, sd)) in years.mean().iter().zip(years.sd()).enumerate() {
             let y = RAIN[row];
+            // Every draw meets every row to 1e-9 of its logarithm.
             assert!((mean / y - 1.0).abs() < 1e-9, "{link} {row}: {mean}");
+            // The root of the rounding of a variance, 1e-16 of the square of a mean: found is 2e-8.
             assert!(*sd < 1e-6 * y, "{link} {row}: {sd}");
         }
         let parts = posterior.predict(&quarters, Scale::Response).unwrap();
@@ -148,6 +150,7 @@ fn overlapping_totals_say_what_their_differences_do() {
                 let own = (2.0 * low) as usize..(2.0 * high) as usize;
                 for draw in 0..20 {
                     let sum: f64 = own.clone().map(|row| draws[(row, draw)]).sum();
+                    // Draws meet rows to 1e-9 of logarithms.
                     assert!((sum / y - 1.0).abs() < 1e-9, "{link} {i}: {sum} {y}");
                 }
             }
@@ -220,10 +223,13 @@ fn logarithms_at_points_are_log_normal_algebra() {
     for i in 0..3 {
         let (m, v) = (want.mean()[i], want.sd()[i].powi(2));
         let mean = (m + 0.5 * v).exp();
+        // Closed forms on both sides: some roundings, with room.
         assert!((got.mean()[i] / mean - 1.0).abs() < 1e-8, "{i}");
         let sd = mean * v.exp_m1().sqrt();
+        // As above.
         assert!((got.sd()[i] / sd - 1.0).abs() < 1e-8, "{i}");
         let upper = want.quantile(0.975)[i].exp();
+        // As above: a quantile of a normal distribution, through the link.
         assert!((got.quantile(0.975)[i] / upper - 1.0).abs() < 1e-6, "{i}");
     }
     // The density of values is that of logarithms over the values.

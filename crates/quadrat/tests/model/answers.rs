@@ -111,6 +111,7 @@ fn adding_observations_equals_having_had_them() {
         assert!((a.mean()[j] - b.mean()[j]).abs() < 1e-10);
         assert!((a.sd()[j] - b.sd()[j]).abs() < 1e-10);
     }
+    // Ten times as much, as above.
     assert!((whole.summary().log_evidence - both.summary().log_evidence).abs() < 1e-9);
     assert_eq!(both.summary().rows, 16);
 }

@@ -116,6 +116,7 @@ fn hidden_counts_are_what_all_functions_say() {
         let values = behind.values(&[0, 1, 2, 3]).unwrap();
         for (row, right) in [(1, &first), (2, &second)] {
             let (mean, sd) = moments(right);
+            // Within `near`, explained above: found are 0.0019 of a mean and of an sd.
             assert!(
                 (values.mean()[row] - mean).abs() < near,
                 "{row} {mean} {:?}",
@@ -130,6 +131,7 @@ fn hidden_counts_are_what_all_functions_say() {
             for (y, p) in right.iter().enumerate() {
                 below += p;
                 let found = values.cdf(y as f64)[row];
+                // As above.
                 assert!((found - below).abs() < near, "{row} {y}: {found} {below}");
             }
         }
@@ -138,6 +140,7 @@ fn hidden_counts_are_what_all_functions_say() {
             .totals(&[vec![0, 1, 2, 3], vec![0, 3], vec![1]], 3)
             .unwrap();
         let (mean, sd) = moments(&both);
+        // As above, of two rows.
         assert!(
             (sums.mean()[0] - 10.0 - mean).abs() < 2.0 * near,
             "{mean} {:?}",
@@ -214,6 +217,7 @@ fn values_below_a_limit_are_what_all_functions_say() {
             values.sd()
         );
     }
+    // Expectation propagation again: found is 0.0011.
     assert!(
         (values.cdf(0.5)[0] - below / total).abs() < 0.006,
         "{}",
@@ -375,6 +379,7 @@ fn known_noise_is_taken_away() {
         let above = behind.non_negative().values(&[1]).unwrap();
         let truncated = function.clone().non_negative();
         assert!((above.mean()[0] - truncated.mean()[1]).abs() < 1e-7);
+        // Both are quantiles of one truncated normal distribution, by the same search.
         assert!((above.quantile(0.975)[0] - truncated.quantile(0.975)[1]).abs() < 1e-6);
     }
     // Of noise that is known and learned the known part goes: value = function + learned noise.
@@ -391,6 +396,7 @@ fn known_noise_is_taken_away() {
     let share = learned / (learned + 2.0);
     let mean = f.mean()[0] + share * (y[0] - f.mean()[0]);
     let variance = ((1.0 - share) * f.sd()[0]).powi(2) + share * 2.0;
+    // The same product of normal densities, by another formula: some roundings.
     assert!((values.mean()[0] - mean).abs() < 1e-9);
     assert!((values.sd()[0] - variance.sqrt()).abs() < 1e-9);
 }

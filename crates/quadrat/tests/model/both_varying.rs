@@ -130,6 +130,8 @@ fn without_mixing_values_and_counts_are_separate_models() {
             assert_same(&g, &own, &format!("{method:?} {output} {varying:?}"));
             let name = format!("{}.mean.constant", varying.name());
             let (level, own) = (hyper(&joint, &name), hyper(part, &name));
+            // Sites are converged to 1e-9 of a standard deviation, in joint and separate models by
+            // other steps: found is 3e-10.
             assert!((level - own).abs() < 1e-7, "{name}: {level} {own}");
         }
     }
@@ -265,6 +267,7 @@ fn both_functions_are_near_their_draws() {
     assert!(report.worst_r_hat() < 1.02, "{}", report.worst_r_hat());
     for (i, row) in report.varying.iter().enumerate() {
         let (apart, ratio) = (row.mean_difference(), row.sd_ratio());
+        // The limits are explained above the test.
         assert!(apart.abs() < 0.35, "{i}: {row:?}");
         assert!((0.9..1.4).contains(&ratio), "{i}: {row:?}");
     }

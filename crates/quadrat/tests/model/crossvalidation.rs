@@ -71,6 +71,8 @@ fn leaving_one_out_reweights_integrated_hyperparameters() {
         .predict(&set.rows(&[row]), Scale::Observation)
         .unwrap();
     let loo = all.leave_one_out()[row];
+    // What the lattice of hyperparameters leaves: found are 0.003 of the sd in the mean, 0.006 in
+    // the sd and 0.0005 in the probability.
     assert!(
         (loo.mean - p.mean()[0]).abs() < 0.05 * p.sd()[0],
         "{} {}",
@@ -83,6 +85,7 @@ fn leaving_one_out_reweights_integrated_hyperparameters() {
         loo.sd,
         p.sd()[0]
     );
+    // As above.
     assert!((loo.pit - p.cdf(&[y[row]])[0]).abs() < 0.03);
 }
 

@@ -87,6 +87,7 @@ fn totals_of_rows_are_known_as_well_as_the_rows_however_large_their_values_are()
             .predict(&totals.rows(&[2]), Scale::Latent)
             .unwrap();
         let sd = told.sd()[0];
+        // The prior's part again, as above.
         assert!((sd / 10f64.sqrt() - 1.0).abs() < 0.01, "1e{decades}: {sd}");
         // Boxes are not made of points: their totals are told by the rounding.
         let told = of_points

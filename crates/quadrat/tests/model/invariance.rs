@@ -47,6 +47,7 @@ fn wild_units_change_nothing_but_the_units() {
             );
         }
         let evidence = fit.summary().log_evidence + 18.0 * sy.ln();
+        // Rounding, as above.
         assert!((evidence - plain.summary().log_evidence).abs() < 1e-6);
     }
 }

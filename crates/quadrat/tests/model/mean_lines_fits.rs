@@ -125,6 +125,7 @@ fn sparse_inference_tells_the_same_slopes() {
         );
         let got = sparse.predict(&at, Scale::Latent).unwrap();
         for row in 0..2 {
+            // The prior of the slope again, as above.
             assert!((got.mean()[row] - told.mean()[row]).abs() < 1e-2 * told.sd()[row]);
             close(got.sd()[row], told.sd()[row], 1e-2);
         }

@@ -191,9 +191,11 @@ fn every_output_has_coefficients_of_its_own() {
             (told.mean - one.mean).abs() < 1e-3 * one.sd,
             "{told:?} {one:?}"
         );
+        // The prior, as above: found is 1.5e-5.
         assert!((told.sd / one.sd - 1.0).abs() < 1e-3, "{told:?} {one:?}");
         let level = hyper(&both, &format!("mean.constant.{name}"));
         let there = hyper(&alone, "mean.constant") + one.mean * (centre - own);
+        // The prior of the level, at another place: found is 2e-5 of it.
         assert!(
             (level - there).abs() < 1e-2 * there.abs(),
             "{level} {there}"
@@ -223,7 +225,9 @@ fn a_line_stands_beside_a_noise_that_varies() {
         .observe(Observations::gaussian(set, y, Noise::Learned).unwrap())
         .vary(Varying::Noise, Kernel::se(["t"]), Link::Exp);
     let slope = map(&model).slopes().unwrap().remove(0);
+    // Within three posterior standard deviations.
     assert!((slope.mean + 0.006).abs() < 3.0 * slope.sd, "{slope:?}");
+    // Forty rows with noise of sd 0.07, over a spread of 210: 0.07 / (210 sqrt(40)) = 5e-5.
     assert!(slope.sd < 1e-4, "{slope:?}");
 }
 

@@ -89,11 +89,13 @@ fn totals_are_further_rows() {
     }
     let limits = vec![6.0; 10];
     let above = met.exceedance(&limits).unwrap();
+    // As above: probabilities have the same rounding.
     assert!(apart(&above, &right.exceedance(6.0), &[1.0; 10]) < 1e-8);
     assert!(met.exceedance(&limits[1..]).is_none());
     let drawn = posterior.meet(&at, &given, None, (4000, 5)).unwrap();
     for draw in 0..4000 {
         let column = drawn.draws().col_as_slice(draw);
+        // Draws are scaled to their totals, or moved to them: some roundings.
         assert!((sum(column, (0, 4)) / 22.0 - 1.0).abs() < 1e-12);
         assert!((sum(column, (5, 9)) / 31.0 - 1.0).abs() < 1e-12);
     }
@@ -155,6 +157,7 @@ fn order_and_units_do_not_matter() {
         .add("b", rows(4, 8), (30.0, 0.0))
         .unwrap();
     let other = meet(&posterior, &units(0, 8), &weighted);
+    // Rounding, as above.
     assert!(apart(plain.mean(), other.mean(), plain.sd()) < 1e-9);
     assert!(apart(plain.sd(), other.sd(), plain.sd()) < 1e-9);
 }
@@ -253,6 +256,7 @@ fn draws_behind_a_link_are_scaled() {
     for draw in 0..50 {
         let column = met.draws().col_as_slice(draw);
         assert!((sum(column, (0, 10)) / 40.0 - 1.0).abs() < 1e-12);
+        // As above: some roundings.
         assert!((sum(column, (12, 20)) / 17.0 - 1.0).abs() < 1e-12);
     }
     let (lower, upper) = (met.quantile(0.025), met.quantile(0.975));

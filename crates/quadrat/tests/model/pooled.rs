@@ -232,6 +232,7 @@ fn predictions_agree_with_draws() {
             "{} {sd}",
             got.sd()[row]
         );
+        // Four and five standard errors of a quantile, as above.
         assert!((lower[row] - totals[100]).abs() < 0.2 * sd);
         assert!((upper[row] - totals[3900]).abs() < 0.25 * sd);
     }
@@ -415,6 +416,8 @@ fn counts_behind_a_square_are_met_from_a_mean_of_zero() {
     let posterior = model.observe(table).fit(&FitOptions::default()).unwrap();
     let p = posterior.predict(&bands(2.0, 5), Scale::Response).unwrap();
     for (mean, count) in p.mean().iter().zip(counts) {
+        // One and a half standard deviations of a count: the kernel smooths, and five counts leave
+        // a little.
         assert!(
             (mean - count).abs() < 1.5 * f64::sqrt(count),
             "{mean} of {count}"

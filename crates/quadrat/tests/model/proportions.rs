@@ -112,6 +112,8 @@ fn answers_are_those_of_importance_sampling() {
             let off = (got.mean()[row] - mean) / sd;
             let ratio = got.sd()[row] / sd;
             println!("{sigmoid:?} {row}: {mean:.4} +- {sd:.4}, off {off:.3} sd, sd x {ratio:.3}");
+            // The errors of importance sampling, above, and 0.016 of an sd for some 4,000 draws:
+            // found are 0.027 and 0.018.
             assert!(off.abs() < 0.05, "{sigmoid:?} {row}: {off}");
             assert!((ratio - 1.0).abs() < 0.05, "{sigmoid:?} {row}: {ratio}");
         }
@@ -147,6 +149,7 @@ fn a_bag_of_one_point_is_that_point() {
         );
         for i in 0..5 {
             let off = (a.mean()[i] - b.mean()[i]) / b.sd()[i];
+            // Hundredths of an sd on both sides, as above: found is 0.006.
             assert!(off.abs() < 0.05, "{sigmoid:?} {i}: {off}");
             // Nine of nine: a normal latent value is no skewed one.
             let ratio = a.sd()[i] / b.sd()[i];
@@ -227,6 +230,7 @@ fn rows_have_no_order_and_sums_are_those_of_parts() {
     };
     let (plain, other) = (rows([0, 1, 2]), rows([2, 0, 1]));
     let off = plain.summary().log_evidence - other.summary().log_evidence;
+    // Modes are found to 1e-9 of an sd, and sums of another order differ by rounding.
     assert!(off.abs() < 1e-8, "{off}");
     let average = |posterior: &Posterior, edges: &[(f64, f64)]| {
         let at = boxes(edges, Aggregate::Mean);
@@ -249,6 +253,7 @@ fn rows_have_no_order_and_sums_are_those_of_parts() {
     let sum = boxes(&[(0.0, 4.0)], Aggregate::Sum);
     let total = plain.predict(&sum, Scale::Response).unwrap();
     assert!((total.mean()[0] - 4.0 * whole.mean()[0]).abs() < 1e-12);
+    // A product with four: no more than a rounding.
     assert!((total.sd()[0] - 4.0 * whole.sd()[0]).abs() < 1e-12);
     let ends = [total.quantile(0.9)[0], whole.quantile(0.9)[0]];
     assert!((ends[0] - 4.0 * ends[1]).abs() < 1e-12, "{ends:?}");

@@ -100,6 +100,7 @@ fn learning_again_is_a_fit_of_all_rows() {
                 [&again, &whole].map(|p| p.predict(&ask, quadrat::model::Scale::Latent).unwrap());
             assert!(apart(a.sd(), b.sd()) < 1e-3);
             for ((a, b), sd) in a.mean().iter().zip(b.mean()).zip(b.sd()) {
+                // As above.
                 assert!((a - b).abs() < 1e-3 * sd, "{a} {b} of sd {sd}");
             }
         }

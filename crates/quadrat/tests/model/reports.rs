@@ -56,6 +56,7 @@ fn a_gauge_that_stops_at_zero_has_its_closed_form() {
         for p in [0.025, 0.5, 0.975] {
             assert_eq!(report.quantile(p)[row], value.quantile(p)[row].max(0.0));
         }
+        // As above: some ulps.
         assert!((report.exceedance(0.0)[row] - normal_cdf(z)).abs() < 1e-12);
         assert!((report.log_density(&[0.0; 3])[row] - normal_cdf(-z).ln()).abs() < 1e-12);
         assert_eq!(report.cdf(&[-0.1; 3])[row], 0.0);
@@ -139,6 +140,7 @@ fn counts_are_reported_between_their_limits() {
             }
             let hidden = value.cdf(&[4.0; 3])[0].ln();
             if lower == 4.0 {
+                // Some ulps of a logarithm.
                 assert!((report.log_density(&[4.0; 3])[0] - hidden).abs() < 1e-12);
             }
         }

@@ -75,6 +75,7 @@ fn values_with_every_point_inducing_are_exact_inference() {
         .iter()
         .zip(&sparse.summary().hyperparameters)
     {
+        // The search ends where little is left to gain, as above: found is 0.001 of the interval.
         assert!(
             (a.value - b.value).abs() < 0.05 * (a.upper - a.lower),
             "{a:?} {b:?}"
@@ -120,6 +121,7 @@ fn all_points_as_inducing_points_are_exact_to_a_millionth() {
                 let q = sparse.predict(&at, scale).unwrap();
                 for i in 0..5 {
                     let off = [p.mean()[i] - q.mean()[i], p.sd()[i] - q.sd()[i]];
+                    // The jitter of 1e-10 again.
                     assert!(
                         off.iter().all(|off| off.abs() < 1e-6),
                         "{expression} {lengthscale} {scale:?} {i}: {off:?}"
@@ -170,6 +172,7 @@ fn answers_of_sites_are_those_of_dense_variational_inference() {
                 (p.mean()[i] - q.mean()[i]).abs() < 1e-3 * p.sd()[i],
                 "{name} {i}"
             );
+            // As above: tolerances of both searches.
             assert!((p.sd()[i] / q.sd()[i] - 1.0).abs() < 1e-3, "{name} {i}");
         }
     }

@@ -79,6 +79,7 @@ fn integrated_hyperparameters_are_those_of_exact_inference() {
         .zip(&sparse.summary().hyperparameters)
     {
         let width = a.upper - a.lower;
+        // The lattices differ by as little: found is 0.001 of the width.
         assert!((a.lower - b.lower).abs() < 0.05 * width, "{a:?} {b:?}");
         assert!((a.upper - b.upper).abs() < 0.05 * width, "{a:?} {b:?}");
     }
@@ -142,6 +143,7 @@ fn a_search_begins_under_a_prior_that_is_very_wide() {
     at.push_point(&[3.0, 910.0]).unwrap();
     let p = posterior.predict(&at, Scale::Latent).unwrap();
     for (i, truth) in [-0.25, 0.5].into_iter().enumerate() {
+        // Within four posterior standard deviations.
         assert!((p.mean()[i] - truth).abs() < 4.0 * p.sd()[i], "{i}");
         // Some 50 counts a bag: a tenth and less of one alone.
         assert!(p.sd()[i] < 0.15, "{i}: {}", p.sd()[i]);

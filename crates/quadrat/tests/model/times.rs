@@ -233,6 +233,7 @@ fn counts_over_boxes_may_be_seen_several_times() {
     let counts = Poisson::new(vec![2.0, 5.0, 1.0, 0.0, 4.0], vec![3.0; 5], Link::Exp).unwrap();
     let [evidence, mean, sd, own] = apart(&set, &counts.into(), Inference::Auto);
     println!("{evidence:.1e} {mean:.1e} {sd:.1e} {own:.1e}");
+    // The same rows, repeated or with a number of times: found is 6e-7.
     assert!(evidence < 2e-4 && own < 2e-2, "{evidence} {own}");
     // Answers come from some 4,000 draws.
     assert!(mean < 0.1 && sd < 0.1, "{mean} {sd}");
