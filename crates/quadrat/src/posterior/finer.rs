@@ -159,7 +159,7 @@ impl Posterior {
     /// The shortest distance over which the kernel lets the function change along an input, and how
     /// many widths of the rows it may have; none where it is rough there, where no leaf has such a
     /// distance, or where it was not learned.
-    fn shortest(&self, dim: &str) -> Option<(f64, f64)> {
+    pub(super) fn shortest(&self, dim: &str) -> Option<(f64, f64)> {
         let kernel = self.kernel();
         let parameters = kernel.parameters();
         let column = kernel.columns().iter().position(|c| c == dim)?;

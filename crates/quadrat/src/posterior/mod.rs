@@ -12,7 +12,7 @@
 //! | conditions on predictions, chances | `truncation`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
-//! | groups of predictions that meet totals | `meet` |
+//! | groups of predictions that meet totals; functions of a shape | `meet`, `shape` |
 //! | rows left out | `crossvalidation` |
 //! | warnings | `excerpts`, `fine_noise`, `finer`, `misfit`, `sums` |
 
@@ -52,6 +52,7 @@ pub(crate) mod reporting;
 pub(crate) mod response_draws;
 pub(crate) mod row_sums;
 mod rows_like;
+pub(crate) mod shape;
 pub(crate) mod shared_out;
 pub(crate) mod slopes;
 mod smoothed;

@@ -36,6 +36,7 @@ mod refused;
 mod relearn;
 mod reports;
 mod rounding;
+mod shapes;
 mod sites;
 mod slopes;
 mod sparse;

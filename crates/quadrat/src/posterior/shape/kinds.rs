@@ -1,0 +1,88 @@
+//! The shapes, and how a function gets one.
+
+use super::project::{convex, isotonic};
+
+/// What a latent function of one input is known to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// `f(b) >= f(a)` for `b > a`.
+    Rising,
+    /// `f(b) <= f(a)` for `b > a`.
+    Falling,
+    /// Below its chords.
+    Convex,
+    /// Above its chords.
+    Concave,
+    /// `lower <= f <= upper`; one may be infinite.
+    Between {
+        /// In the unit of the latent values.
+        lower: f64,
+        /// In the unit of the latent values.
+        upper: f64,
+    },
+}
+
+impl Shape {
+    /// Whether a function can be held to both in turn, first to this or to the other.
+    ///
+    /// The nearest rising function cut off at bounds is the nearest that rises within them, and the
+    /// convex one of a rising one rises. Cut off, a convex function is none.
+    #[must_use]
+    pub fn suits(self, other: Self) -> bool {
+        let kind = |shape: Self| match shape {
+            Self::Rising | Self::Falling => 0,
+            Self::Convex | Self::Concave => 1,
+            Self::Between { .. } => 2,
+        };
+        matches!((kind(self), kind(other)), (0, 1 | 2) | (1 | 2, 0))
+    }
+
+    /// In which order shapes are brought about.
+    pub(super) fn order(self) -> u8 {
+        match self {
+            Self::Rising | Self::Falling => 0,
+            Self::Convex | Self::Concave | Self::Between { .. } => 1,
+        }
+    }
+
+    /// Replaces the values of a function at some places by those of the nearest of this shape.
+    pub(super) fn bring_about(self, values: &mut [f64], places: &[f64], shares: &[f64]) {
+        let is_mirrored = matches!(self, Self::Falling | Self::Concave);
+        let mirror = |values: &mut [f64]| {
+            if is_mirrored {
+                values.iter_mut().for_each(|v| *v = -*v);
+            }
+        };
+        mirror(values);
+        match self {
+            Self::Rising | Self::Falling => isotonic(values, shares),
+            Self::Convex | Self::Concave => convex(values, places, shares),
+            Self::Between { lower, upper } => {
+                values.iter_mut().for_each(|v| *v = v.max(lower).min(upper));
+            }
+        }
+        mirror(values);
+    }
+
+    /// What must not be negative of the values at places that are so many steps apart.
+    pub(super) fn told(self, values: &[f64], places: &[f64], step: usize, out: &mut Vec<f64>) {
+        let rises = || {
+            let later = values.iter().skip(step).zip(places.iter().skip(step));
+            let pairs = later.zip(values.iter().zip(places));
+            pairs.map(|((b, to), (a, from))| (b - a, to - from))
+        };
+        match self {
+            Self::Rising => out.extend(rises().map(|(rise, _)| rise)),
+            Self::Falling => out.extend(rises().map(|(rise, _)| -rise)),
+            Self::Convex | Self::Concave => {
+                let sign = if self == Self::Convex { 1.0 } else { -1.0 };
+                let slopes = || rises().map(|(rise, along)| rise / along);
+                let pairs = slopes().skip(step).zip(slopes());
+                out.extend(pairs.map(|(b, a)| sign * (b - a)));
+            }
+            Self::Between { lower, upper } => {
+                out.extend(values.iter().map(|v| (v - lower).min(upper - v)));
+            }
+        }
+    }
+}
