@@ -131,8 +131,10 @@ pub fn model(outcome: &Outcome) -> String {
         Some(NonNegative::Constrain) => ", constrained not to be negative",
         _ => "",
     };
+    let shapes = outcome.shapes.iter();
+    let shapes: String = shapes.map(|shape| format!(", {}", shape.words)).collect();
     format!(
-        "{} with {}{link}{varying}{held}; {}{structure}, {how}, {:.2} s",
+        "{} with {}{link}{varying}{held}{shapes}; {}{structure}, {how}, {:.2} s",
         prior(outcome),
         mean(outcome),
         words::inference(summary),

@@ -4,6 +4,7 @@ mod answers;
 mod behind;
 mod meet;
 mod reporting;
+mod shapes;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ pub use meet::meet;
 pub use reporting::{
     choose, name_tables, ranks, reporting, reports, reports_probabilities, table_names,
 };
+pub use shapes::told as told_of_shapes;
 
 use crate::geographic::SAVED_AS;
 use anyhow::{Context, Result};
@@ -340,6 +342,7 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
     let limits = resolved.tables.iter().map(|table| table.says.limits());
     let limits: Vec<Said> = limits.collect();
     posterior.set_note(LIMITS, serde_json::to_string(&limits)?);
+    shapes::keep(&mut posterior, resolved)?;
     if let Some(asked) = resolved.study.non_negative() {
         posterior.set_note(NON_NEGATIVE, asked.word());
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::Problems;
 use crate::engine::{FitSummary, Hyper, McmcReport};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, ShapeHeld};
 use crate::run_id;
 use crate::study::written::Written;
 
@@ -35,6 +35,8 @@ struct FitJson<'a> {
     output_correlations: &'a [quadrat::model::OutputCorrelation],
     #[serde(skip_serializing_if = "Option::is_none")]
     non_negative: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    shapes: &'a [ShapeHeld],
     #[serde(skip_serializing_if = "Option::is_none")]
     inducing: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,6 +139,7 @@ pub fn text(outcome: &Outcome) -> anyhow::Result<String> {
         slopes: outcome.slopes.iter().map(SlopeJson::of).collect(),
         output_correlations: &summary.correlations,
         non_negative: outcome.resolved.study.non_negative().map(|n| n.word()),
+        shapes: &outcome.shapes,
         inducing: outcome
             .posterior
             .inducing()

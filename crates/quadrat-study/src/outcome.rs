@@ -25,10 +25,51 @@ pub struct Outcome {
     pub answers: Vec<Answer>,
     /// The slopes of the linear parts of the kernel.
     pub slopes: Vec<Slope>,
+    /// The shapes that the function is held to.
+    pub shapes: Vec<ShapeHeld>,
     /// The fit beside draws from the posterior, where that was asked.
     pub mcmc: Option<McmcReport>,
     /// Everything people should know.
     pub warnings: Vec<String>,
+}
+
+/// A shape that the function is held to.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ShapeHeld {
+    /// The key of the study.
+    pub key: &'static str,
+    /// What the function is.
+    #[serde(rename = "is")]
+    pub words: String,
+    /// How many places it is drawn at; it is linear between them.
+    pub places: usize,
+}
+
+/// Sds by which the function without a shape breaks it, beyond which that is told: in 200 tables of
+/// curves that have it the most was 5.1.
+const BROKEN: f64 = 6.0;
+
+/// What the function is held to, in the order of the study; and what people should know of it.
+fn shapes(resolved: &Resolved, posterior: &Posterior) -> Result<(Vec<ShapeHeld>, Option<String>)> {
+    let told = engine::told_of_shapes(posterior).context("the shape of the function failed")?;
+    let Some((places, broken)) = told else {
+        return Ok((Vec::new(), None));
+    };
+    let held = resolved.study.latent.shapes.iter();
+    let held = held.map(|own| ShapeHeld {
+        key: own.key,
+        words: own.words(),
+        places,
+    });
+    let held: Vec<ShapeHeld> = held.collect();
+    let words: Vec<&str> = held.iter().map(|own| own.words.as_str()).collect();
+    let warning = (broken > BROKEN).then(|| {
+        format!(
+            "the rows contradict that the function is {}: without that it is not, by up to {broken:.0} standard deviations",
+            words.join(" and ")
+        )
+    });
+    Ok((held, warning))
 }
 
 impl Outcome {
@@ -125,6 +166,8 @@ impl Outcome {
                     .into(),
             );
         }
+        let (shapes, contradicted) = shapes(&resolved, &posterior)?;
+        warnings.extend(contradicted);
         let slopes = posterior
             .slopes()
             .context("the slopes of the linear parts failed")?;
@@ -132,6 +175,7 @@ impl Outcome {
             resolved,
             posterior,
             slopes,
+            shapes,
             answers: Vec::new(),
             mcmc: None,
             warnings,

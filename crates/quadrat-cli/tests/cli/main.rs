@@ -52,6 +52,7 @@ mod regions;
 mod score;
 mod score_refused;
 mod several;
+mod shapes;
 mod simulate;
 mod sparse_choices;
 mod sums;

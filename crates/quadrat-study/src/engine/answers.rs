@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use quadrat::model::{Finer, Posterior, Prediction, Scale as LibraryScale};
 use quadrat::support::Functionals;
 
-use super::{reporting, reports_probabilities};
+use super::{reporting, reports_probabilities, shapes};
 use crate::answer::{Answer, Wanted};
 use crate::functionals::functionals;
 use crate::guard;
@@ -94,6 +94,9 @@ pub fn predict(posterior: &Posterior, places: &Places, wanted: &Wanted) -> Resul
         add_finer(&mut answer.finer, posterior.finer_than_rows(&at)?, start);
         start = end;
     }
+    if let Some(held) = shapes::Held::of_model(posterior)? {
+        shapes::hold(&held, posterior, (places, wanted), &mut answer)?;
+    }
     guard::numbers(places, &answer)?;
     Ok(answer)
 }
@@ -163,6 +166,13 @@ pub fn draw(
     let Some(most) = wanted.iter().map(|(_, draws)| *draws).max() else {
         return Ok(Vec::new());
     };
+    if let Some(held) = shapes::Held::of_model(posterior)? {
+        let drawn = shapes::draw(&held, posterior, (scale, wanted), (most, seed))?;
+        for ((places, _), columns) in wanted.iter().zip(&drawn) {
+            guard::draws(places, columns)?;
+        }
+        return Ok(drawn);
+    }
     let mut all: Option<Functionals> = None;
     for (places, _) in wanted {
         let at = functionals(places, 0..places.len())?.select(posterior.dims())?;

@@ -30,6 +30,7 @@ mod remarks;
 mod reports;
 mod rows;
 mod scales;
+mod shapes;
 mod slots;
 mod sparse;
 mod varying;
@@ -265,6 +266,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         amounts::suit(&check, &study, &tables, &predictions);
         draws::suits(&check, &study, &tables, &predictions);
         sparse::suits(&check, &study, &tables, inducing.as_ref());
+        shapes::suit(&check, &study, (&tables, &predictions), &mut warnings);
     }
     if study.non_negative() == Some(NonNegative::Constrain) {
         warnings.push(TOO_NARROW.to_owned());

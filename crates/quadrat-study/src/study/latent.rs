@@ -6,7 +6,7 @@ use quadrat::model::Mean;
 use super::fields::{Section, Spanned};
 use super::non_negative::NonNegative;
 use super::observe::Observe;
-use super::{link, map_kernel, non_negative};
+use super::{link, map_kernel, non_negative, shapes};
 use crate::diagnostic::shown;
 use crate::expressions;
 
@@ -28,6 +28,8 @@ pub struct Latent {
     pub link: Option<Spanned<Link>>,
     /// Whether and how it is kept from being negative.
     pub non_negative: Option<Spanned<NonNegative>>,
+    /// What else it is known to be.
+    pub shapes: Vec<shapes::Held>,
 }
 
 impl Latent {
@@ -61,7 +63,7 @@ pub fn read(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
             return None;
         }
     };
-    section.keys(&["kernel", "mean", "link", "non_negative"], &[]);
+    section.keys(&shapes::OF_LATENT, &[]);
     let link = link::read(&section);
     let non_negative = non_negative::read(&section);
     let mean = mean(&section);
@@ -94,6 +96,7 @@ pub fn read(root: &Section<'_>, observe: &[Observe]) -> Option<Latent> {
                 mean,
                 link,
                 non_negative,
+                shapes: shapes::read(&section),
             })
         }
         Err((at, message)) => {

@@ -23,6 +23,7 @@ mod preset;
 mod rows;
 mod settings;
 pub mod shape;
+pub mod shapes;
 mod sparse;
 pub mod support;
 pub mod ungroup;
@@ -244,7 +245,8 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
     preset::apply(&root, &mut sections);
     varying::suits(&check, &vary, latent.as_ref(), &inference);
     coregionalization::suits(&check, latent.as_ref(), &coregionalization, &observe);
-    together(&check, latent.as_ref(), &observe, &predict, &inference);
+    let said = (&observe[..], &predict[..], &vary[..]);
+    together(&check, latent.as_ref(), said, &inference);
     let problems = check.finish();
     match latent {
         Some(latent) if problems.0.is_empty() => {
@@ -272,8 +274,7 @@ fn any_of_text(path: &Path, text: &str) -> Result<AnyStudy, Problems> {
 fn together(
     check: &Check<'_>,
     latent: Option<&Latent>,
-    observe: &[Observe],
-    predict: &[Predict],
+    (observe, predict, vary): (&[Observe], &[Predict], &[Vary]),
     inference: &Inference,
 ) {
     settings::suits(check, inference, observe);
@@ -288,6 +289,7 @@ fn together(
         links::suits(check, latent.link.as_ref(), observe);
         let asked = latent.non_negative.as_ref();
         non_negative::suits(check, asked, observe, predict, inference);
+        shapes::suits(check, latent, (observe, predict), vary);
     }
     if let Some(table) = observe.first()
         && observe.iter().all(|o| !o.likelihood.is_report())
