@@ -10,6 +10,9 @@ use crate::study::fields::Check;
 use crate::study::shapes::Held;
 use crate::study::{Scale, Study};
 
+/// What holding a bend costs (`docs/keys/shapes.md`).
+const STRAIGHT: &str = "makes intervals too narrow where the function is nearly a straight line: those of 95 % then held 90 % of the truth";
+
 /// Refuses bounds that the values are not within, and sums behind a link; whether rows are known
 /// exactly is told.
 pub(super) fn suit(
@@ -35,6 +38,10 @@ pub(super) fn suit(
             "functions held to a shape (`{}`) do not add up to sums and averages that rows know exactly",
             first.key
         ));
+    }
+    let is_bent = |held: &&Held| matches!(held.shape, Shape::Convex | Shape::Concave);
+    if let Some(held) = study.latent.shapes.iter().find(is_bent) {
+        warnings.push(format!("`{}` {STRAIGHT}", held.key));
     }
     for asked in predictions
         .iter()
