@@ -6,6 +6,9 @@
 //! others is read off the matrix of [`products`], which knows no lengthscale: rows that are only
 //! nearly determined by others, because the function is smooth, are never left out.
 //!
+//! Behind a link, `y_i = L_i link(f)`, the same holds of the function after it. Rows are compared
+//! as they report: sums with the weights of sums, averages with those of averages.
+//!
 //! Narrow rows stay and wide ones go, so that a total goes and not one of its parts; of equal rows
 //! the first stays.
 //!
@@ -18,12 +21,14 @@ use super::Model;
 use crate::error::{FitError, InputError, plain};
 use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Noise};
-use crate::problem::kernel_products::{limit, of_kernel};
+use crate::link::Link;
+use crate::problem::kernel_products::{limit, of_any_function, of_kernel};
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
 use crate::problem::row_products::Gram;
 use crate::problem::settings::Mean;
 use crate::support::Functionals;
+use crate::support::overlap::Products;
 
 /// By how much a value may differ from what follows and still agree, as a share of the sum of all:
 /// rounding.
@@ -36,7 +41,8 @@ const CLOSE: f64 = 1e-4;
 pub struct RedundantRow {
     /// The row, counted from 0 over all tables.
     pub row: usize,
-    /// The rows that determine it, and how often each is in it: `L_row = sum coefficient L_other`.
+    /// The rows that determine it, and how often each is in it: `L_row = sum coefficient L_other`,
+    /// of what the rows report, sums or averages.
     pub of: Vec<(usize, f64)>,
     /// Its value less what follows from the others; zero where they agree but for rounding.
     pub misfit: f64,
@@ -134,44 +140,24 @@ pub(super) fn redundant(
     has_mean: bool,
     settled: usize,
 ) -> Result<Vec<RedundantRow>, FitError> {
-    let Exact {
-        supports,
-        numbers,
-        values,
-    } = Exact::new(kernel, tables)?;
-    let Some(found) = of_kernel(kernel, &supports, has_mean) else {
-        return Ok(Vec::new());
-    };
-    let limit = limit(&supports);
-    let gram = Gram::new(&supports, &found, |row| numbers[row] < settled);
-    let spread = root_mean_square(&per_unit(&supports, &values));
-    let mut rows = Vec::new();
-    for (row, of) in gram.dependent(limit) {
-        let parts = of.iter().map(|(other, c)| c * values[*other]);
-        let size = parts.clone().map(f64::abs).sum::<f64>() + values[row].abs();
-        let mut misfit = values[row] - parts.sum::<f64>();
-        if misfit.abs() <= ROUNDING * size {
-            misfit = 0.0;
+    let mut links: Vec<Option<Link>> = Vec::new();
+    for table in tables {
+        let link = table.likelihood.link();
+        if !links.contains(&link) && !rows_of_noise(table, 0.0).is_empty() {
+            links.push(link);
         }
-        let of = of
-            .into_iter()
-            .map(|(other, c)| (numbers[other], c))
-            .collect();
-        let found = RedundantRow {
-            row: numbers[row],
-            of,
-            misfit,
-        };
-        if misfit.abs() > CLOSE * spread * supports.size(row).abs() {
-            return Err(FitError::Contradiction {
-                row: found.row,
-                partner: found.partner(),
-                misfit: misfit.abs(),
-            });
-        }
-        rows.push(found);
     }
-    rows.retain(|r| r.row >= settled);
+    let mut rows = Vec::new();
+    for link in links {
+        let exact = Exact::of_noise(kernel, tables, 0.0, |table| table.likelihood.link() == link)?;
+        let found = match link {
+            None => of_kernel(kernel, &exact.supports, has_mean),
+            Some(_) => of_any_function(kernel, &exact.supports),
+        };
+        if let Some(found) = found {
+            rows.extend(exact.redundant(&found, settled)?);
+        }
+    }
     rows.sort_by_key(|r| r.row);
     Ok(rows)
 }
@@ -219,23 +205,31 @@ pub(super) struct Exact {
 
 impl Exact {
     pub fn new(kernel: &Kernel, tables: &[Observations]) -> Result<Self, InputError> {
-        Self::of_noise(kernel, tables, 0.0)
+        Self::of_noise(kernel, tables, 0.0, |_| true)
     }
 
     /// Those without noise, or where there are none those of known noise.
     pub fn or_known(kernel: &Kernel, tables: &[Observations]) -> Result<Self, InputError> {
         let exact = Self::new(kernel, tables)?;
         match exact.values.is_empty() {
-            true => Self::of_noise(kernel, tables, f64::INFINITY),
+            true => Self::of_noise(kernel, tables, f64::INFINITY, |_| true),
             false => Ok(exact),
         }
     }
 
-    fn of_noise(kernel: &Kernel, tables: &[Observations], most: f64) -> Result<Self, InputError> {
+    fn of_noise(
+        kernel: &Kernel,
+        tables: &[Observations],
+        most: f64,
+        counts: impl Fn(&Observations) -> bool,
+    ) -> Result<Self, InputError> {
         let mut supports = Functionals::new(kernel.columns().to_vec());
         let (mut numbers, mut values, mut first) = (Vec::new(), Vec::new(), 0);
-        for table in &outputs::restrict(kernel, tables)? {
-            let exact = rows_of_noise(table, most);
+        for table in &outputs::in_columns(kernel, tables)? {
+            let exact = match counts(table) {
+                true => rows_of_noise(table, most),
+                false => Vec::new(),
+            };
             let rows: Vec<usize> = exact.iter().map(|(row, _)| *row).collect();
             // Same columns by construction.
             let _ = supports.extend(&table.supports.rows(&rows));
@@ -248,6 +242,46 @@ impl Exact {
             numbers,
             values,
         })
+    }
+
+    /// Those of these rows that follow from others, by their products; of the first `settled` rows
+    /// of all tables none.
+    fn redundant(&self, found: &Products, settled: usize) -> Result<Vec<RedundantRow>, FitError> {
+        let Self {
+            supports,
+            numbers,
+            values,
+        } = self;
+        let gram = Gram::new(supports, found, |row| numbers[row] < settled);
+        let spread = root_mean_square(&per_unit(supports, values));
+        let mut rows = Vec::new();
+        for (row, of) in gram.dependent(limit(supports)) {
+            let parts = of.iter().map(|(other, c)| c * values[*other]);
+            let size = parts.clone().map(f64::abs).sum::<f64>() + values[row].abs();
+            let mut misfit = values[row] - parts.sum::<f64>();
+            if misfit.abs() <= ROUNDING * size {
+                misfit = 0.0;
+            }
+            let of = of
+                .into_iter()
+                .map(|(other, c)| (numbers[other], c))
+                .collect();
+            let found = RedundantRow {
+                row: numbers[row],
+                of,
+                misfit,
+            };
+            if misfit.abs() > CLOSE * spread * supports.size(row).abs() {
+                return Err(FitError::Contradiction {
+                    row: found.row,
+                    partner: found.partner(),
+                    misfit: misfit.abs(),
+                });
+            }
+            rows.push(found);
+        }
+        rows.retain(|r| r.row >= settled);
+        Ok(rows)
     }
 
     /// The spread of the values per unit of the supports, times the size of the smallest; the

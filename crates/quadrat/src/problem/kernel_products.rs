@@ -59,12 +59,18 @@ pub(crate) fn of_kernel(
     for part in parts(kernel) {
         let Some(found) = products(supports, &part) else {
             // Rows that depend on each other along all columns do so along some.
-            let every: Vec<usize> = (0..kernel.columns().len()).collect();
-            return products(supports, &every);
+            return of_any_function(kernel, supports);
         };
         all.extend(found);
     }
     Some(all)
+}
+
+/// Products of rows as functionals of any function of the kernel's columns: behind a link sums of
+/// functions, each along columns of its own, are sums no more.
+pub(crate) fn of_any_function(kernel: &Kernel, supports: &Functionals) -> Option<Products> {
+    let every: Vec<usize> = (0..kernel.columns().len()).collect();
+    products(supports, &every)
 }
 
 /// Products of rows where the function is a polynomial of the first degree; `None` for products of

@@ -82,6 +82,15 @@ pub(crate) fn restrict(
     kernel: &Kernel,
     tables: &[Observations],
 ) -> Result<Vec<Observations>, InputError> {
+    let placed = in_columns(kernel, tables)?;
+    Ok(placed.into_iter().map(per_unit).collect())
+}
+
+/// The tables as functions of the kernel's columns, sums as sums also behind a link.
+pub(crate) fn in_columns(
+    kernel: &Kernel,
+    tables: &[Observations],
+) -> Result<Vec<Observations>, InputError> {
     if tables.is_empty() {
         return Err(InputError::Empty);
     }
@@ -90,10 +99,10 @@ pub(crate) fn restrict(
         .map(|table| {
             // It may have been deserialised.
             table.likelihood.check()?;
-            Ok(per_unit(Observations {
+            Ok(Observations {
                 supports: place(kernel, &table.supports, table.output.as_deref())?,
                 ..table.clone()
-            }))
+            })
         })
         .collect()
 }

@@ -32,6 +32,7 @@ mod pooled;
 mod pooled_places;
 mod proportions;
 mod redundant;
+mod redundant_amounts;
 mod refused;
 mod relearn;
 mod reports;
