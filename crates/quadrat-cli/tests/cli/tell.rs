@@ -1,6 +1,6 @@
 //! Rows that were measured, added to a saved model.
 
-use crate::harness::{done, none, quadrat, stderr};
+use crate::harness::{done, folder, none, quadrat, stderr};
 use crate::next::{COSTS, field, read};
 
 /// Rows that are told are in the model: it knows more where they were measured.
@@ -265,4 +265,47 @@ fn rows_have_noise_of_their_own() {
         "{}",
         stderr(&told)
     );
+}
+
+/// A total of days that were fitted is left out as `run` leaves it out, and named.
+#[test]
+fn a_total_of_counts_that_are_known_tells_nothing() {
+    let study = r#"[latent]
+kernel = "matern52(t)"
+[[observe]]
+file = "t.csv"
+support = { box = { t = ["from", "to"] } }
+aggregate = "sum"
+likelihood = { poisson = { count = "n" } }
+[inference]
+hyperparameters = "map"
+"#;
+    let days = "from,to,n\n0,1,18\n1,2,14\n2,3,22\n3,4,29\n";
+    let files: [(&str, &[u8]); 4] = [
+        ("s.toml", study.as_bytes()),
+        ("t.csv", days.as_bytes()),
+        ("more.csv", b"from,to,value\n0,4,83\n4,5,20\n"),
+        ("at.csv", b"from,to\n0,4\n"),
+    ];
+    let folder = folder(&files);
+    let path = folder.path();
+    done(path, &["fit", "s.toml", "-o", "m.quadrat"]);
+    let tell = [
+        "tell",
+        "m.quadrat",
+        "more.csv",
+        "--kind",
+        "t.csv",
+        "--box",
+        "t=from,to",
+        "-o",
+        "after.quadrat",
+    ];
+    let output = quadrat(path, &tell);
+    let told = stderr(&output);
+    assert!(output.status.success(), "{told}");
+    let words = "1 row of counts is the total of others, which count the same events, and was left out: more.csv:2 of row 1 of `";
+    assert!(told.contains(words), "{told}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("the model has 5 rows"), "{said}");
 }

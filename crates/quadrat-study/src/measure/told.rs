@@ -1,6 +1,7 @@
 //! Rows that were measured, added to a posterior.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use anyhow::{Context, Result};
 use quadrat::model::Observations;
@@ -85,8 +86,18 @@ pub fn conditioned(
         if let Some(output) = output {
             more = more.of_output(output);
         }
+        let known = ranges(before, &names);
+        let first = known.last().map_or(0, |(rows, _)| rows.end);
+        // Those of the table by their lines, those of the model by their table.
+        let name = |row: usize| {
+            let mut known = known.iter();
+            match known.find(|(rows, _)| rows.contains(&row)) {
+                Some((of, name)) => format!("row {} of `{name}`", row - of.start + 1),
+                None => table.row_address(rows[row - first]),
+            }
+        };
         let after = before
-            .condition(more)
+            .condition_naming(more, &name)
             .with_context(|| format!("the rows of the kind `{kind}` cannot be added"))?;
         // No table where every row follows from others.
         if after.observations().len() > before.observations().len() {
@@ -98,6 +109,18 @@ pub fn conditioned(
     engine::name_tables(&mut grown, &names)?;
     record.keep(&mut grown)?;
     Ok(grown)
+}
+
+/// The rows of every table of a model, counted over all, and its name.
+fn ranges<'a>(posterior: &Posterior, names: &'a [String]) -> Vec<(Range<usize>, &'a str)> {
+    let mut first = 0;
+    let tables = posterior.observations().iter().zip(names);
+    let each = tables.map(|(table, name)| {
+        let rows = first..first + table.supports().len();
+        first = rows.end;
+        (rows, name.as_str())
+    });
+    each.collect()
 }
 
 /// Rows that are told with their kinds, in the order of the table.

@@ -48,7 +48,7 @@ impl Model {
             return Ok(posterior);
         }
         let redundant = self.redundant_rows()?;
-        if let Some(warning) = warning(&redundant) {
+        if let Some(warning) = warning(&redundant, &|row| format!("row {row}")) {
             let mut posterior = self.without(&redundant)?.fit_steady(options)?;
             posterior.left_out = reach(&self.kernel, &self.tables)?;
             posterior.summary.warnings.insert(0, warning);

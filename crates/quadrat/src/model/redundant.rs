@@ -108,12 +108,15 @@ pub(super) fn without(
     Ok(left)
 }
 
-/// What is told of rows that were left out; rows are counted from 0 over all tables.
-pub(super) fn warning(rows: &[RedundantRow]) -> Option<String> {
+/// What is told of rows that were left out.
+///
+/// # Arguments
+/// * `name` - what a row is called, counted from 0 over all tables
+pub(super) fn warning(rows: &[RedundantRow], name: &dyn Fn(usize) -> String) -> Option<String> {
     let first = rows.first()?;
     let worst = rows.iter().map(|r| r.misfit.abs()).fold(0.0, f64::max);
     let mut text = format!(
-        "{} exact row{} from other exact rows and {} left out: row {} from row {}",
+        "{} exact row{} from other exact rows and {} left out: {} from {}",
         rows.len(),
         if rows.len() == 1 {
             " follows"
@@ -121,8 +124,8 @@ pub(super) fn warning(rows: &[RedundantRow]) -> Option<String> {
             "s follow"
         },
         if rows.len() == 1 { "was" } else { "were" },
-        first.row,
-        first.partner(),
+        name(first.row),
+        name(first.partner()),
     );
     if first.of.len() > 1 {
         text.push_str(" and others");

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::conclude::{condition_covering, left_out_hyperparameters, poor_draws};
+use super::overlap::grown;
 use super::redundant::{redundant, warning, without};
 use crate::error::FitError;
 use crate::inference::Conditioned;
@@ -25,29 +26,39 @@ impl Posterior {
     /// Where inference is exact and its covariance a matrix, `m` rows more cost `O(n^2 m)` at every
     /// node that answers predictions: they are added to its factor.
     ///
-    /// Exact rows that follow from other exact rows are left out with a warning. Counts are taken
-    /// as they are: see [`counted_once`](super::counted_once) for rows that count events again.
+    /// Exact rows that follow from other exact rows are left out, and of rows that count events of
+    /// other rows again differences are taken, as [`Model::fit`](super::Model::fit) does, with a
+    /// warning: of rows of the fit too, where new ones are within them. Where rows of the fit count
+    /// events of each other again
+    /// ([`Model::with_overlapping_counts`](super::Model::with_overlapping_counts)) all are taken as
+    /// they are.
     ///
     /// # Errors
     /// [`FitError::Contradiction`] for exact rows that differ from what follows from others;
-    /// [`InputError`](crate::error::InputError) for rows that do not fit the model;
-    /// [`FitError::Factorisation`].
+    /// [`InputError`](crate::error::InputError) for rows that do not fit the model, and for counts
+    /// that are parts of all rows of a table of the fit; [`FitError::Factorisation`].
     pub fn condition(&self, more: Observations) -> Result<Self, FitError> {
-        let mut tables = self.tables.clone();
-        tables.push(more);
-        let settled = self.tables.iter().map(|t| t.supports.len()).sum();
-        let has_mean = self.problem.mean().is_any();
-        let redundant = redundant(self.problem.kernel(), &tables, has_mean, settled)?;
-        let told = warning(&redundant);
-        let mut left_out = self.left_out.clone();
-        if told.is_some() {
-            let own = reach(self.problem.kernel(), &tables)?;
-            left_out.resize(own.len(), (f64::INFINITY, f64::NEG_INFINITY));
-            for ((lower, upper), (lo, hi)) in left_out.iter_mut().zip(own) {
-                (*lower, *upper) = (lower.min(lo), upper.max(hi));
-            }
-        }
-        tables = without(&tables, &redundant)?;
+        self.condition_naming(more, &|row| format!("row {row}"))
+    }
+
+    /// As [`Self::condition`], with names of rows in the warnings.
+    ///
+    /// # Arguments
+    /// * `name` - what a row is called, counted from 0 over all tables, of which the new one is the
+    ///   last
+    ///
+    /// # Errors
+    /// As [`Self::condition`].
+    pub fn condition_naming(
+        &self,
+        more: Observations,
+        name: &dyn Fn(usize) -> String,
+    ) -> Result<Self, FitError> {
+        let Joined {
+            tables,
+            left_out,
+            told: of_rows,
+        } = self.join(more, name)?;
         let problem = self.problem.with_tables(&tables)?;
         problem.engine().check_size()?;
         let after = |node: &Node| {
@@ -98,7 +109,7 @@ impl Posterior {
             .hyperparameters
             .extend(mean_hypers(&problem, &components));
         summary.nodes = components.len();
-        summary.warnings.extend(told);
+        summary.warnings.extend(of_rows);
         summary
             .warnings
             .extend(left_out_hyperparameters(&problem, lost));
@@ -110,4 +121,42 @@ impl Posterior {
         posterior.summary.warnings.extend(told);
         Ok(posterior)
     }
+    /// The tables with more rows, of which each says something new.
+    fn join(&self, more: Observations, name: &dyn Fn(usize) -> String) -> Result<Joined, FitError> {
+        let mut tables = self.tables.clone();
+        tables.push(more);
+        let settled = self.tables.iter().map(|t| t.supports.len()).sum();
+        let has_mean = self.problem.mean().is_any();
+        let kernel = self.problem.kernel();
+        let redundant = redundant(kernel, &tables, has_mean, settled)?;
+        let mut told: Vec<String> = warning(&redundant, name).into_iter().collect();
+        let mut left_out = self.left_out.clone();
+        if !redundant.is_empty() {
+            let own = reach(kernel, &tables)?;
+            left_out.resize(own.len(), (f64::INFINITY, f64::NEG_INFINITY));
+            for ((lower, upper), (lo, hi)) in left_out.iter_mut().zip(own) {
+                (*lower, *upper) = (lower.min(lo), upper.max(hi));
+            }
+            tables = without(&tables, &redundant)?;
+        }
+        if tables.len() > self.tables.len() {
+            let (once, said) = grown(tables, name)?;
+            tables = once;
+            told.extend(said);
+        }
+        Ok(Joined {
+            tables,
+            left_out,
+            told,
+        })
+    }
+}
+
+/// Tables with more rows.
+struct Joined {
+    tables: Vec<Observations>,
+    /// As in [`Posterior`].
+    left_out: Vec<(f64, f64)>,
+    /// What people should know of the rows.
+    told: Vec<String>,
 }

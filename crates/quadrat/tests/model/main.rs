@@ -27,6 +27,7 @@ mod mean_lines_kinds;
 mod meet;
 mod outputs;
 mod overlap;
+mod overlap_later;
 mod periods;
 mod pooled;
 mod pooled_places;

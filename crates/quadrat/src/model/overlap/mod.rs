@@ -13,12 +13,14 @@
 
 mod apply;
 mod kinds;
+mod later;
 mod nested;
 mod row;
 mod shared;
 mod words;
 
 pub use kinds::{Overlap, Treatment, WhyKept};
+pub(super) use later::grown;
 use row::{Rows, by_output};
 
 use super::Model;
@@ -116,7 +118,8 @@ impl Model {
         if found.overlaps.is_empty() {
             return Ok(None);
         }
-        let is_repeated = |t: &Observations| t.likelihood.link().is_some() && !t.times.is_empty();
+        let is_repeated =
+            |t: &Observations| row::counts(&t.likelihood).is_some() && !t.times.is_empty();
         if self.tables.iter().any(is_repeated) {
             return Err(InputError::Unavailable {
                 what: "counts that hold those of others, of which some were seen several times",
