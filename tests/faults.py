@@ -533,7 +533,10 @@ def wide_table(c):
 
 def zero_population(c):
     refused(c, "a district where nobody lives is refused with the key for it", c.run(), "`b` are all zero", '`empty = "skip"`')
-    run = c.run(replace=[('weight = "people" }', 'weight = "people", empty = "skip" }')])
+    skip = [('weight = "people" }', 'weight = "people", empty = "skip" }')]
+    five = {"cases.csv": "district,cases\na,12\nb,5\nc,20\nd,15\n"}
+    refused(c, "5 cases where nobody lives are refused", c.run(files=five, replace=skip), "`b` are all zero", "cases.csv:3")
+    run = c.run(replace=skip)
     told = "1 row left out" in run.warnings and "not predicted" in run.warnings
     c.check("left out where that is asked, and told", run.is_fitted and told, run.warnings[:120] or run.end)
 

@@ -253,6 +253,57 @@ hyperparameters = "map"
 }
 
 #[test]
+fn rows_of_bags_without_weight_that_say_something_are_refused() {
+    let text = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "cases.csv"
+support = { bag = { file = "pixels.csv", key = "id", dims = ["t"], weight = "people", empty = "skip" } }
+aggregate = "HOW"
+likelihood = { LIKELIHOOD }
+[inference]
+hyperparameters = "map"
+"#;
+    let pixels: (&str, &[u8]) = (
+        "pixels.csv",
+        b"id,t,people\na,0,10\na,1,20\npark,2,0\npark,3,0\nb,4,30\nc,5,20\n",
+    );
+    let poisson = "poisson = { count = \"n\" }";
+    let exposed = "poisson = { count = \"n\", exposure = \"m\" }";
+    let binomial = "binomial = { successes = \"n\", trials = \"m\" }";
+    let gaussian = "gaussian = { value = \"n\", variance = 0.1 }";
+    let sum = "the weights of the bag `park` are all zero, so that its sum is 0 for sure";
+    let mean = "the weights of the bag `park` are all zero, so that it has no average";
+    // What the park reports, and whether that says something.
+    for (how, likelihood, park, told) in [
+        ("sum", poisson, "5,0", Some(sum)),
+        ("sum", poisson, "<5,0", None),
+        ("sum", poisson, "2-4,0", Some(sum)),
+        ("mean", exposed, "0,0", None),
+        ("mean", exposed, "0,9", Some(mean)),
+        ("mean", exposed, "2,9", Some(mean)),
+        ("mean", binomial, "0,0", None),
+        ("mean", binomial, "3,8", Some(mean)),
+        ("sum", gaussian, "0,0", None),
+        ("sum", gaussian, "1.5,0", Some(sum)),
+        ("mean", gaussian, "1.5,0", Some(mean)),
+    ] {
+        let text = text.replace("HOW", how).replace("LIKELIHOOD", likelihood);
+        let cases = format!("id,n,m\na,3,9\npark,{park}\nb,2,9\nc,4,9\n");
+        let files: [(&str, &[u8]); 2] = [pixels, ("cases.csv", cases.as_bytes())];
+        let name = format!("{how} {likelihood} {park}");
+        match told {
+            Some(told) => refused(&name, &text, &files, &[told, "cases.csv:3:6"]).unwrap(),
+            None => {
+                let folder = folder(&[("s.toml", text.as_bytes()), files[0], files[1]]);
+                let said = done(folder.path(), &["run", "s.toml", "-o", "out"]);
+                assert!(said.contains("1 row left out"), "{name}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
 fn features_without_geometry_are_counted() {
     let feature = |k: usize| {
         format!(

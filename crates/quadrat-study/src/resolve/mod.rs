@@ -14,6 +14,7 @@ mod cover;
 mod cumulative;
 mod degrees;
 mod draws;
+mod empty;
 mod files;
 mod fill;
 mod inputs;
@@ -352,7 +353,7 @@ fn asked(
             let mut places =
                 Places::from_columns(support, Vec::new(), shapes, files.geographic.clone());
             without_table(files, &predict.beside, &mut places)?;
-            read::sized(files, places)
+            empty::sized(files, places)
         }
     };
     let chances = Chances {

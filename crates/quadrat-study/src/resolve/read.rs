@@ -9,6 +9,7 @@ use super::Observed;
 use super::bags::bags;
 use super::columns::{find, read_cells};
 use super::cumulative;
+use super::empty::{of_some_size, sized};
 use super::files::Files;
 use super::join::{canonical, repeated};
 use super::regions::regions;
@@ -225,7 +226,7 @@ fn parts(
         let Some(part) = cumulative::kept(part, increments)? else {
             continue;
         };
-        let part = of_some_size(check, observe, part, warnings)?;
+        let part = of_some_size(check, observe, (part, whole.column), problems, warnings)?;
         let Some(part) = seen(part)? else {
             continue;
         };
@@ -283,41 +284,6 @@ fn of_output(
     };
     part.places.output = output;
     Some(part)
-}
-
-/// The rows that look at something, the others told; refused where none does.
-fn of_some_size(
-    check: &Check<'_>,
-    observe: &Observe,
-    part: Observed,
-    warnings: &mut Vec<String>,
-) -> Option<Observed> {
-    let Some(rows) = part.places.of_some_size() else {
-        return Some(part);
-    };
-    let shapes = part.places.shapes.as_ref();
-    if rows.is_empty() {
-        let (message, remedy) = match shapes.is_some_and(|s| s.regions().is_some()) {
-            true => (
-                "no region of these rows has a geometry",
-                "mend the map, or the keys",
-            ),
-            false => (
-                "no bag of these rows has any weight",
-                "mend the weights of the points, or the keys",
-            ),
-        };
-        check.refuse(&observe.file.span, message, remedy);
-        return None;
-    }
-    warnings.push(format!(
-        "{}: {} left out, the first at {}: their {}",
-        part.table.name(),
-        count(part.places.len() - rows.len(), "row"),
-        part.address(first_left_out(&rows)),
-        shapes.map_or("", Shapes::why_empty),
-    ));
-    part.keeping(rows).ok()
 }
 
 /// How often each row was seen; what is no number of times is refused.
@@ -456,26 +422,4 @@ pub fn read_places(
     let fine = problems.0.is_empty();
     check.extend(problems);
     fine.then(|| sized(files, places))
-}
-
-/// The first of the numbers from 0 on that is not among ascending ones.
-fn first_left_out(rows: &[usize]) -> usize {
-    rows.iter()
-        .zip(0..)
-        .take_while(|(row, at)| **row == *at)
-        .count()
-}
-
-/// Places to be predicted without those of no size, which is told.
-pub(super) fn sized(files: &Files<'_>, mut places: Places) -> Places {
-    if let Some(rows) = places.of_some_size() {
-        files.warn(format!(
-            "{} of {} not predicted: the {}",
-            count(places.len() - rows.len(), "row"),
-            places.shapes.as_ref().map_or("", Shapes::file),
-            places.shapes.as_ref().map_or("", Shapes::why_empty),
-        ));
-        places.keep(&rows);
-    }
-    places
 }

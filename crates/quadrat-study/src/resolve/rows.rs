@@ -24,7 +24,8 @@ use crate::table::Table;
 /// The most rows exact inference on a dense matrix takes: 20,000 rows are 3.2 GB for each matrix.
 pub const DENSE_ROWS: usize = 20_000;
 
-const SHOWN_ROWS: usize = 20;
+/// Rows that are named, each with its fault.
+pub(super) const SHOWN_ROWS: usize = 20;
 
 pub(super) fn no_giants(
     table: &Table,
