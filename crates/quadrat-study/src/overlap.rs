@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
+use quadrat::likelihood::Outcomes;
 use quadrat::model::counted_once;
 
 use crate::diagnostic::{Problem, Problems};
@@ -35,7 +36,9 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
     let goes: HashSet<usize> = found.left_out().into_iter().collect();
     without(&mut resolved, &goes)?;
     for (table, made) in resolved.tables.iter_mut().zip(&found.tables) {
-        if counts_over_something(table) {
+        // Rows of successes are left out or stay.
+        let may_differ = !matches!(table.likelihood.outcomes(), Outcomes::Successes { .. });
+        if may_differ && counts_over_something(table) {
             let supports = made.supports().select(&table.places.inputs())?;
             table.once = Some((supports, made.likelihood().clone()));
         }
@@ -60,7 +63,15 @@ fn none_asked(resolved: &Resolved) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Whether rows of a table count events in boxes, regions or bags.
+/// Whether rows of a table count events, or successes, in boxes, regions or bags.
 fn counts_over_something(table: &Observed) -> bool {
-    table.likelihood.counts().is_some() && table.places.aggregate.is_some()
+    let counts = match table.likelihood.outcomes() {
+        Outcomes::Counts(_) | Outcomes::Successes { .. } => true,
+        Outcomes::Values(_)
+        | Outcomes::Intervals(_)
+        | Outcomes::Answers(_)
+        | Outcomes::Ranks(_)
+        | Outcomes::Bounds => false,
+    };
+    counts && table.places.aggregate.is_some()
 }

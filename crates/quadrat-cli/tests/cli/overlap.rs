@@ -158,3 +158,38 @@ fn a_column_that_the_kernel_does_not_use_tells_events_apart() {
     assert!(years != STUDY);
     assert_eq!(told(&years), (false, Some(4)));
 }
+
+#[test]
+fn people_who_were_asked_in_a_part_and_in_the_whole_are_counted_once() {
+    let study = r#"[latent]
+kernel = "matern32(x)"
+[[observe]]
+file = "asked.csv"
+support = { bag = { file = "people.csv", key = "k", dims = ["x"] } }
+aggregate = "mean"
+likelihood = { binomial = { successes = "yes", trials = "asked" } }
+[[predict]]
+name = "all"
+aggregate = "mean"
+support = { bag = { file = "people.csv", key = "k", dims = ["x"] } }
+[inference]
+hyperparameters = "map"
+"#;
+    let mut people = String::from("k,x\n");
+    for x in 0..10 {
+        people.push_str(&format!("{},{x}\nall,{x}\n", if x < 5 { "a" } else { "b" }));
+    }
+    let parts = "k,yes,asked\na,50,100\nb,80,100\n";
+    let told = |rows: &str| {
+        let folder = run(study, &[("asked.csv", rows), ("people.csv", &people)]);
+        let sd = column(folder.path(), "all", "sd");
+        (warnings(folder.path()), sd)
+    };
+    let (said, sd) = told(&format!("{parts}all,130,200\n"));
+    let words = "1 row of counts is the total of others, which count the same events, and was left out: asked.csv:4 of asked.csv:2 and 1 other row";
+    assert!(said.iter().any(|w| w.starts_with(words)), "{said:?}");
+    assert_eq!(sd, told(parts).1);
+    // Others were asked.
+    let (said, _) = told(&format!("{parts}all,131,200\n"));
+    assert!(said.iter().all(|w| !w.contains("left out")), "{said:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::row::Row;
+use super::row::{Row, counts};
 use crate::error::InputError;
 use crate::problem::observations::Observations;
 use crate::support::{Atom, Functionals};
@@ -20,11 +20,10 @@ pub(super) fn apply(
     let mut goes = vec![false; table.supports.len()];
     rows.iter().for_each(|row| goes[row.row] = row.goes);
     let mut changed = HashMap::new();
-    let Some(counts) = table.likelihood.counts() else {
+    let Some((lower, upper, exposure)) = counts(&table.likelihood) else {
         return Ok(Some(table.clone()));
     };
-    let (mut lower, mut upper) = (counts.lower.to_vec(), counts.upper.to_vec());
-    let mut exposure = counts.exposure.to_vec();
+    let (mut lower, mut upper, mut exposure) = (lower.to_vec(), upper.to_vec(), exposure.to_vec());
     for row in rows.iter().filter(|row| row.is_changed && !row.goes) {
         (lower[row.row], upper[row.row]) = row.count;
         exposure[row.row] = row.exposure;
@@ -35,8 +34,10 @@ pub(super) fn apply(
             changed.insert(row.row, atoms(row, &table.supports, &along));
         }
     }
-    let Some(likelihood) = table.likelihood.with_counts(lower, upper, exposure)? else {
-        return Ok(Some(table.clone()));
+    // Rows of successes are left out or stay.
+    let likelihood = match table.likelihood.with_counts(lower, upper, exposure)? {
+        Some(counted) => counted,
+        None => table.likelihood.clone(),
     };
     let table = Observations {
         supports: table.supports.with_rows(&changed),

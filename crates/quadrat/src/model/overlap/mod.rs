@@ -10,6 +10,10 @@
 //! which is independent of them; a total of its parts is left out. Where differences do not say
 //! what was counted, rows stay as they are, and a warning says so. Values with noise are not
 //! counts: a meter that is read each day reports sums that overlap, each with noise of its own.
+//!
+//! Successes among trials are of the same people where both numbers of a whole are the sums of
+//! those of its parts: the whole is left out. All else is taken for samples of their own, which
+//! surveys of a country and of its regions are.
 
 mod apply;
 mod kinds;
@@ -63,7 +67,9 @@ impl CountedOnce {
 ///
 /// Poisson and negative binomial counts over boxes, regions and bags of one output are compared, of
 /// all tables, along the dimensions that all of these have, also those that no kernel uses: rows
-/// that differ there count different events. Rows of one and the same place do so too.
+/// that differ there count different events. Rows of one and the same place do so too. Of successes
+/// among trials (binomial) a row is left out whose trials and successes are the sums of those of
+/// rows that make it up.
 ///
 /// # Arguments
 /// * `tables` - all that observe one function
@@ -82,7 +88,9 @@ pub fn counted_once(tables: &[Observations]) -> Result<CountedOnce, InputError> 
         if all.rows.len() < 2 || all.dims.is_empty() {
             continue;
         }
-        nested::take_differences(&mut all.rows, &mut overlaps);
+        if !all.of_trials {
+            nested::take_differences(&mut all.rows, &mut overlaps);
+        }
         shared::totals_and_rest(&mut all, &mut overlaps);
         for &(number, _, table) in &group {
             let own = all.rows.iter().filter(|row| row.table == number);

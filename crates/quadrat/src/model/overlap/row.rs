@@ -1,10 +1,11 @@
-//! Rows of counts over boxes, regions and bags, as they are compared with each other.
+//! Rows of counts, and of successes among trials, over boxes, regions and bags, as they are
+//! compared with each other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::InputError;
-use crate::likelihood::Counts;
+use crate::likelihood::{Likelihood, Outcomes};
 use crate::problem::observations::Observations;
 use crate::problem::pooled::is_pooled;
 use crate::support::{Functionals, Region};
@@ -29,6 +30,7 @@ pub(super) struct Row {
     pub region: Option<usize>,
     /// The fewest and most events; equal where they were counted.
     pub count: (f64, f64),
+    /// Of successes the number of trials.
     pub exposure: f64,
     /// The functional of the constant function one.
     pub size: f64,
@@ -71,6 +73,26 @@ pub(super) struct Rows {
     pub supports: Functionals,
     /// The dimensions.
     pub dims: Vec<String>,
+    /// Whether they count successes among trials.
+    pub of_trials: bool,
+}
+
+/// Ends and exposures of counts, of successes their number and that of trials; `None` where
+/// something else is reported.
+pub(super) fn counts(likelihood: &Likelihood) -> Option<(&[f64], &[f64], &[f64])> {
+    match likelihood.outcomes() {
+        Outcomes::Counts(x) => Some((x.lower, x.upper, x.exposure)),
+        Outcomes::Successes { successes, trials } => Some((successes, successes, trials)),
+        Outcomes::Values(_)
+        | Outcomes::Intervals(_)
+        | Outcomes::Answers(_)
+        | Outcomes::Ranks(_)
+        | Outcomes::Bounds => None,
+    }
+}
+
+fn of_trials(table: &Observations) -> bool {
+    matches!(table.likelihood.outcomes(), Outcomes::Successes { .. })
 }
 
 impl Rows {
@@ -91,6 +113,7 @@ impl Rows {
             rows: Vec::new(),
             supports: Functionals::new(dims.clone()),
             dims,
+            of_trials: tables.iter().any(|(_, _, table)| of_trials(table)),
         };
         for &(table, first, observations) in tables {
             out.add(table, first, observations)?;
@@ -105,12 +128,7 @@ impl Rows {
         first: usize,
         observations: &Observations,
     ) -> Result<(), InputError> {
-        let Some(Counts {
-            lower,
-            upper,
-            exposure,
-        }) = observations.likelihood.counts()
-        else {
+        let Some((lower, upper, exposure)) = counts(&observations.likelihood) else {
             return Ok(());
         };
         let own = &observations.supports;
@@ -125,7 +143,7 @@ impl Rows {
             return Ok(());
         }
         let supports = own.rows(&wanted).select(&self.dims)?;
-        let is_mean = has_means(own, &wanted);
+        let is_mean = self.of_trials || has_means(own, &wanted);
         for (at, &row) in wanted.iter().enumerate() {
             let atoms = supports.atoms(at);
             let is_one = atoms.len() == 1 && own.atoms(row).len() == 1;
@@ -148,7 +166,7 @@ impl Rows {
                 region: None,
                 count: (lower[row], upper[row]),
                 exposure: exposure[row],
-                size: own.size(row),
+                size: if self.of_trials { 1.0 } else { own.size(row) },
                 is_mean,
                 goes: false,
                 is_changed: false,
@@ -220,14 +238,16 @@ fn widths(supports: &Functionals, atom: usize, of: impl Fn(&usize) -> bool) -> f
     widths.filter(|w| *w > 0.0).product()
 }
 
-/// Tables of counts over boxes, regions or bags, by their output, each with its number and that of
-/// its first row.
+/// Tables of counts, and those of successes, over boxes, regions or bags, by their output, each
+/// with its number and that of its first row.
 pub(super) fn by_output(tables: &[Observations]) -> Vec<Vec<(usize, usize, &Observations)>> {
     let mut groups: Vec<Vec<(usize, usize, &Observations)>> = Vec::new();
     let mut first = 0;
     for (number, table) in tables.iter().enumerate() {
-        if table.likelihood.counts().is_some() && is_pooled(table) {
-            let same = |g: &&mut Vec<(usize, usize, &Observations)>| g[0].2.output == table.output;
+        if counts(&table.likelihood).is_some() && is_pooled(table) {
+            let same = |g: &&mut Vec<(usize, usize, &Observations)>| {
+                g[0].2.output == table.output && of_trials(g[0].2) == of_trials(table)
+            };
             match groups.iter_mut().find(same) {
                 Some(group) => group.push((number, first, table)),
                 None => groups.push(vec![(number, first, table)]),

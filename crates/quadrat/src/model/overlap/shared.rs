@@ -44,9 +44,14 @@ pub(super) fn totals_and_rest(all: &mut Rows, found: &mut Vec<Overlap>) {
         let own = all.rows[live[row]].number;
         let is_told = |at: &usize| told.pairs.contains(&(own, all.rows[*at].number));
         // Its parts were looked at as boxes within it.
-        if !of.iter().any(is_told) {
+        if all.of_trials {
+            total_of_trials(&mut all.rows, live[row], &of, found);
+        } else if !of.iter().any(is_told) {
             total(&mut all.rows, live[row], &of, &mut told, found);
         }
+    }
+    if all.of_trials {
+        return;
     }
     let is_left = |at: usize| !all.rows[live[at]].goes;
     let number = |at: usize| all.rows[live[at]].number;
@@ -155,6 +160,22 @@ fn total(rows: &mut [Row], whole: usize, of: &[usize], told: &mut Told, found: &
     }
     rows[whole].goes = true;
     tell(told, None);
+}
+
+/// Leaves out successes among trials of which both are the sums of those of some rows: of the same
+/// people. Surveys of one place with as many answers otherwise are samples of their own.
+fn total_of_trials(rows: &mut [Row], whole: usize, of: &[usize], found: &mut Vec<Overlap>) {
+    let sum = |value: &dyn Fn(&Row) -> f64| of.iter().map(|&at| value(&rows[at])).sum::<f64>();
+    let is_sum = |value: &dyn Fn(&Row) -> f64| {
+        (sum(value) - value(&rows[whole])).abs() <= NOTHING * value(&rows[whole])
+    };
+    if !is_sum(&|row| row.exposure) || !is_sum(&|row| row.count.0) {
+        return;
+    }
+    let parts: Vec<usize> = of.iter().map(|&at| rows[at].number).collect();
+    let pair = (rows[whole].number, parts[0]);
+    found.push(Overlap::new(parts, pair, Treatment::LeftOut));
+    rows[whole].goes = true;
 }
 
 /// The supports of some rows as they are by now.
