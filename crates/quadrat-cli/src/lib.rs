@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use quadrat_study::diagnostic::{Paint, Problems};
+use quadrat_study::diagnostic::{Paint, Problems, brief};
 
 /// Runs the program on the arguments of the process; returns its exit status.
 #[must_use]
@@ -79,6 +79,9 @@ fn complain(error: &anyhow::Error) {
     let paint = Paint::on(std::io::stderr().is_terminal());
     match error.downcast_ref::<Problems>() {
         Some(problems) => terminal::tell(&problems.render(paint)),
-        None => terminal::tell(&format!("{}: {error:#}\n", paint.red("error"))),
+        None => {
+            let said = brief(&format!("{error:#}"));
+            terminal::tell(&format!("{}: {said}\n", paint.red("error")));
+        }
     }
 }

@@ -195,7 +195,11 @@ impl Problem {
     }
 
     fn render(&self, out: &mut String, paint: Paint) {
-        out.push_str(&format!("{}: {}\n", paint.red("error"), self.message));
+        out.push_str(&format!(
+            "{}: {}\n",
+            paint.red("error"),
+            brief(&self.message)
+        ));
         let spot = self.place.as_ref().and_then(|place| place.spot.as_ref());
         let gutter = spot.map_or(1, |spot| spot.line.to_string().len());
         let margin = " ".repeat(gutter + 1);
@@ -213,6 +217,7 @@ impl Problem {
             out.push_str(&format!("{margin} {bar} {}{caret}\n", " ".repeat(column)));
         }
         for remedy in &self.remedies {
+            let remedy = brief(&remedy.to_string());
             out.push_str(&format!("{margin} {} {remedy}\n", paint.blue("=")));
         }
     }
@@ -229,7 +234,7 @@ impl Place {
             }
         }
         if let Some(name) = &self.column_name {
-            address.push_str(&format!(" (column `{name}`)"));
+            address.push_str(&format!(" (column `{}`)", brief(name)));
         }
         address
     }
@@ -376,9 +381,47 @@ pub fn shown(value: &str) -> String {
     text.replace("\\\"", "\"").replace("\\'", "'")
 }
 
+/// A text in which words longer than any name are cut: names from files may have any length.
+/// Signs behind such a word, such as the quotation mark that ends it, stay.
+pub fn brief(text: &str) -> String {
+    const LONGEST: usize = 200;
+    const KEPT: usize = 40;
+    const SIGNS: usize = 8;
+    let mut out = String::with_capacity(text.len().min(10_000));
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let word = piece.trim_end();
+        if word.chars().nth(LONGEST).is_none() {
+            out.push_str(piece);
+            continue;
+        }
+        out.extend(word.chars().take(KEPT));
+        out.push_str("...");
+        let letters = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let signs = &word[letters.len()..];
+        if !letters.is_empty() && signs.len() <= SIGNS {
+            out.push_str(signs);
+        }
+        out.push_str(&piece[word.len()..]);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_are_cut_in_any_text() {
+        let long = "k".repeat(70_000);
+        let cut = "k".repeat(39);
+        let text = format!("the output `{long}`: no rows of {long}\nof b");
+        let expected = format!("the output `{cut}...`: no rows of k{cut}...\nof b");
+        assert_eq!(brief(&text), expected);
+        let plain = "  p  1.5\n\n`a`, `b`\n";
+        assert_eq!(brief(plain), plain);
+        let problem = Problem::new(format!("no column `{long}`")).remedy(format!("add `{long}`"));
+        assert!(Problems::from(problem).to_string().len() < 200);
+    }
 
     #[test]
     fn the_caret_stands_under_the_span() {

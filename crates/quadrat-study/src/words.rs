@@ -7,6 +7,7 @@ pub use outcome::{learned_thresholds, slopes, thresholds, value_name, value_name
 use quadrat::likelihood::{Interval, Likelihood as Reported, Noise, Thresholds};
 use quadrat::model::FitSummary;
 
+use crate::diagnostic::brief;
 use crate::numbers::{count, human};
 use crate::resolve::Observed;
 use crate::study::likelihood::{Given, Law, Limits, Reports};
@@ -263,9 +264,9 @@ pub fn evidence(summary: &FitSummary) -> String {
     }
 }
 
-/// A name from the user's files: control characters in it must not reach the terminal.
+/// A text with names from the user's files: control characters in them must not reach the terminal,
+/// nor all of a name of 70,000 letters.
 pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    brief(&text.chars().map(clean).collect::<String>())
 }

@@ -330,3 +330,45 @@ likelihood = { gaussian = { value = "v", variance = 0.1 } }
     ];
     refused("bare", text, &[("z.geojson", map.as_bytes())], &expected).unwrap();
 }
+
+#[test]
+fn names_of_any_length_are_cut_where_they_are_told() {
+    let long = "k".repeat(70_000);
+    let study = |title: &str, column: &str| {
+        format!(
+            r#"title = "{title}"
+[latent]
+kernel = "se(t)"
+[[observe]]
+file = "t.csv"
+output_column = "{column}"
+support = {{ point = ["t"] }}
+likelihood = {{ gaussian = {{ value = "y", variance = 0.1 }} }}
+[inference]
+hyperparameters = "map"
+"#
+        )
+    };
+    let rows = format!("t,o,y\n0,{long},1\n1,{long},2\n0,b,3\n1,b,4\n");
+    for (text, code) in [(study(&long, "o"), 0), (study("s", &long), 1)] {
+        let files: [(&str, &[u8]); 2] = [("s.toml", text.as_bytes()), ("t.csv", rows.as_bytes())];
+        let folder = folder(&files);
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            stderr(&output)
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{}",
+            &said[..said.len().min(2000)]
+        );
+        assert!(
+            said.contains("kkk...") && said.len() < 10_000,
+            "{}",
+            said.len()
+        );
+    }
+}

@@ -78,9 +78,9 @@ fn number(cell: &str) -> Option<Option<(f64, f64)>> {
     if let Some(limit) = cell.strip_prefix('>') {
         return plain(limit).map(|x| Some((x, f64::INFINITY)));
     }
-    match cell {
-        "yes" | "true" => Some(Some((1.0, 1.0))),
-        "no" | "false" => Some(Some((0.0, 0.0))),
+    match cell.to_lowercase().as_str() {
+        "yes" | "y" | "true" | "t" => Some(Some((1.0, 1.0))),
+        "no" | "n" | "false" | "f" => Some(Some((0.0, 0.0))),
         _ => plain(cell).map(|x| Some((x, x))),
     }
 }
@@ -287,6 +287,7 @@ mod tests {
         assert_eq!(number("<3"), Some(Some((f64::NEG_INFINITY, 3.0))));
         assert_eq!(number("> 3"), Some(Some((3.0, f64::INFINITY))));
         assert_eq!(number("yes"), Some(Some((1.0, 1.0))));
+        assert_eq!(number("F"), Some(Some((0.0, 0.0))));
         assert_eq!(number(""), Some(None));
         assert_eq!(number("much"), None);
         assert_eq!(number("nan"), None);

@@ -1,6 +1,7 @@
 //! Cells that say more than a number: open ends, limits, ranges of counts, sides, yes and no.
 
-use super::number::{BadCell, not_a_number, parse, parse_or_missing};
+use super::number::{BadCell, is_missing, not_a_number, parse, parse_or_missing};
+use super::open_bands::is_open;
 use crate::diagnostic::shown;
 
 /// How the cells of a column are read. Every cell becomes a lower and an upper end, which are equal
@@ -76,20 +77,20 @@ fn end(cell: &str, open: f64) -> Result<f64, BadCell> {
 
 /// An edge of a box; the last band of many tables has none.
 fn edge(cell: &str) -> Result<f64, BadCell> {
-    let word = cell.trim_start_matches(['+', '-']).to_lowercase();
-    let is_open = ["", "inf", "infinity"].contains(&word.as_str())
-        || cell.ends_with('+')
-        || beyond(cell).is_some();
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     let dash = cell.split_once(['-', '\u{2013}']);
     let is_band = dash.is_some_and(|(a, b)| is_number(a) && is_number(b));
-    parse(cell).map_err(|error| match is_open {
+    parse(cell).map_err(|error| match is_open(cell) || beyond(cell).is_some() {
         _ if is_band => BadCell {
             remedy: "write a band as two columns, its edges: the ages 0-4 are 0 and 5, where the next band begins",
             ..error
         },
         true => BadCell {
             remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is spread up to there",
+            ..error
+        },
+        false if is_missing(cell) => BadCell {
+            remedy: "delete the row if the edge is missing; if the band is open, give an edge beyond which there is next to nothing, such as 110 for ages",
             ..error
         },
         false => error,
@@ -242,8 +243,8 @@ fn whole(text: &str) -> Result<f64, BadCell> {
 
 fn flag(cell: &str) -> Result<f64, BadCell> {
     match cell.to_lowercase().as_str() {
-        "1" | "1.0" | "true" | "yes" => Ok(1.0),
-        "0" | "0.0" | "false" | "no" => Ok(0.0),
+        "1" | "1.0" | "true" | "t" | "yes" | "y" => Ok(1.0),
+        "0" | "0.0" | "false" | "f" | "no" | "n" => Ok(0.0),
         "" => parse(cell),
         _ => Err(BadCell {
             fact: format!("`{}` is neither yes nor no", shown(cell)),
@@ -291,6 +292,10 @@ mod tests {
             (Reading::Count, "10-19", (10.0, 19.0)),
             (Reading::Flag, "Yes", (1.0, 1.0)),
             (Reading::Flag, "0", (0.0, 0.0)),
+            (Reading::Flag, "T", (1.0, 1.0)),
+            (Reading::Flag, "F", (0.0, 0.0)),
+            (Reading::Flag, "y", (1.0, 1.0)),
+            (Reading::Flag, "N", (0.0, 0.0)),
             (Reading::Side, "Left", (-1.0, -1.0)),
         ] {
             assert_eq!(read(reading, cell), Ok(expected), "{reading:?} {cell}");
@@ -315,6 +320,11 @@ mod tests {
             (Reading::Edge, "", "empty", "such as 110"),
             (Reading::Edge, "100+", "not a number", "such as 110"),
             (Reading::Edge, "high", "not a number", "plain number"),
+            (Reading::Edge, "\u{221e}", "not a number", "such as 110"),
+            (Reading::Edge, "-\u{221e}", "not a number", "such as 110"),
+            (Reading::Edge, "and over", "not a number", "such as 110"),
+            (Reading::Edge, "90 or more", "not a number", "such as 110"),
+            (Reading::Edge, "NA", "not a number", "such as 110"),
             (Reading::Wait, ">11.5", "not a number", "poisson"),
             (Reading::Wait, "<0.5", "not a number", "censored"),
         ] {

@@ -4,6 +4,7 @@ mod bad_cells;
 mod cell;
 mod csv;
 mod number;
+pub mod open_bands;
 mod parquet;
 
 use std::collections::HashMap;

@@ -1,6 +1,7 @@
 //! The edges of a band as tables write them.
 
 use crate::diagnostic::shown;
+use crate::table::open_bands::{BEFORE, BEHIND, ENDLESS};
 use crate::table::parse_number;
 
 /// What a cell of edges says.
@@ -32,38 +33,6 @@ const WRITE: &str = "write plain numbers; an open band is `90+` or an empty uppe
 /// Why a band that holds its upper edge, or leaves out its lower one, cannot be read.
 const HALF_OPEN: &str = "bands hold their lower edge and not their upper one, `[0, 5)`, as `cut(x, breaks, right = FALSE)` of R makes them; of whole numbers `(0, 5]` is `1-5`, and `[0, 5]` is `0-5`";
 
-/// Words before or behind the edge of an open band.
-const BEFORE: [(&str, bool); 12] = [
-    ("less than", true),
-    ("under", true),
-    ("below", true),
-    ("up to", true),
-    ("<", true),
-    ("at least", false),
-    ("more than", false),
-    ("from", false),
-    ("over", false),
-    (">=", false),
-    ("\u{2265}", false),
-    (">", false),
-];
-const BEHIND: [(&str, bool); 15] = [
-    ("and more", false),
-    ("or more", false),
-    ("and over", false),
-    ("or over", false),
-    ("and older", false),
-    ("or older", false),
-    ("and above", false),
-    ("or above", false),
-    ("and up", false),
-    ("plus", false),
-    ("+", false),
-    ("and less", true),
-    ("or less", true),
-    ("and under", true),
-    ("or under", true),
-];
 /// What stands between two edges in one cell.
 const BETWEEN: [&str; 5] = [" to ", "\u{2013}", "\u{2014}", "..", "-"];
 /// Words that say nothing of where an edge is.
@@ -75,7 +44,7 @@ pub fn edge(cell: &str) -> Result<Edge, Fault> {
     let words = text.split_whitespace().filter(|word| !IDLE.contains(word));
     let text = words.collect::<Vec<&str>>().join(" ");
     let word = text.trim_start_matches(['+', '-']);
-    if text.is_empty() || ["inf", "infinity", "\u{221e}"].contains(&word) {
+    if text.is_empty() || ENDLESS.contains(&word) {
         return Ok(Edge::None);
     }
     let fault = |says: &str, remedy: &'static str| Fault {

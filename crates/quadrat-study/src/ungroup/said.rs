@@ -8,7 +8,7 @@ use super::group::Group;
 use super::rows::Rows;
 use super::table::LIFE;
 use super::whole;
-use crate::diagnostic::{Paint, Problem};
+use crate::diagnostic::{Paint, Problem, brief};
 use crate::numbers::{beside, coordinate, count, human, percent};
 use crate::study::ungroup::Ungroup;
 use crate::words::clean;
@@ -182,7 +182,7 @@ pub fn summary(args: &Ungroup, rows: &Rows, all: &All, paint: Paint) -> String {
     for warning in warnings(args, rows, all) {
         out.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-    out
+    brief(&out)
 }
 
 /// The same for a page: whole sentences, without the warnings.

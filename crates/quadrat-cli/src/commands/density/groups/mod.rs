@@ -6,7 +6,7 @@ pub mod given;
 use quadrat_plot::Figure;
 use quadrat_study::density::Answers;
 use quadrat_study::density::groups::{Groups, sentences};
-use quadrat_study::diagnostic::Paint;
+use quadrat_study::diagnostic::{Paint, brief};
 
 /// The figures.
 pub fn figures(of: &Groups<'_>) -> Vec<Figure> {
@@ -25,5 +25,5 @@ pub fn summary(of: &Groups<'_>, paint: Paint) -> String {
     for warning in of.warnings() {
         text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
     }
-    text
+    brief(&text)
 }
