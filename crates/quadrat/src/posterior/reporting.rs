@@ -170,6 +170,8 @@ fn report_alike(a: &Likelihood, b: &Likelihood) -> bool {
             matches!(b, Likelihood::Ordinal(b) if a.thresholds_setting() == b.thresholds_setting())
         }
         Likelihood::NegativeBinomial(a) => Some(a.dispersion()) == b.dispersion(),
+        Likelihood::Gamma(a) => matches!(b, Likelihood::Gamma(b) if a.shape() == b.shape()),
+        Likelihood::LogNormal(a) => matches!(b, Likelihood::LogNormal(b) if a.sd() == b.sd()),
         // Of intervals, censored and truncated values a new one is a value with normal noise.
         Likelihood::Gaussian(_)
         | Likelihood::Interval(_)
@@ -177,11 +179,9 @@ fn report_alike(a: &Likelihood, b: &Likelihood) -> bool {
         | Likelihood::Truncated(_) => b.has_normal_noise(),
         // A new one is a success or none.
         Likelihood::Bernoulli(_) | Likelihood::Binomial(_) => b.sigmoid().is_some(),
-        Likelihood::Positive(_)
-        | Likelihood::Poisson(_)
-        | Likelihood::Exponential(_)
-        | Likelihood::Gamma(_)
-        | Likelihood::LogNormal(_) => a.name() == b.name(),
+        Likelihood::Positive(_) | Likelihood::Poisson(_) | Likelihood::Exponential(_) => {
+            a.name() == b.name()
+        }
     }
 }
 
@@ -237,9 +237,30 @@ impl Problem {
 mod tests {
     use super::*;
     use crate::error::InputError;
-    use crate::likelihood::{Noise, Poisson};
+    use crate::likelihood::{Gamma, LogNormal, LogSd, Noise, Poisson, Shape};
     use crate::link::Link;
     use crate::support::Functionals;
+
+    /// Sizes of another relative spread are another instrument's.
+    #[test]
+    fn tables_of_known_spreads_that_differ_answer_differently() -> Result<(), InputError> {
+        let at = || Functionals::points("x", &[0.0]);
+        let gamma = |shape| Observations::new(at()?, Gamma::new(vec![1.0], Shape::Known(shape))?);
+        let income = |sd| Observations::new(at()?, LogNormal::new(vec![1.0], LogSd::Known(sd))?);
+        let tables = [
+            gamma(2.0)?,
+            gamma(2.0)?,
+            gamma(3.0)?,
+            income(0.5)?,
+            income(0.7)?,
+        ];
+        let tables: Vec<Instrument<'_>> = tables.iter().map(Instrument::from).collect();
+        assert_eq!(
+            instruments(&tables, None, Scale::Observation, &[]),
+            [vec![0, 1], vec![2], vec![3], vec![4]]
+        );
+        Ok(())
+    }
 
     /// A value and a count tell of one function, but answer differently.
     #[test]
