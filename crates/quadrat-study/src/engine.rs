@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub use answers::{draw, not_truncated, predict, prediction};
 pub use behind::{WantedRows, behind};
 pub use meet::meet;
+use reporting::{LIMITS, TABLES};
 pub use reporting::{
     choose, name_tables, ranks, reporting, reports, reports_probabilities, table_names,
 };
@@ -44,12 +45,6 @@ const NON_NEGATIVE: &str = "non_negative";
 
 /// The note of a saved model with the number of the run that made it.
 const RUN: &str = "run";
-
-/// The note of a saved model with what its study said of limits of instruments.
-const LIMITS: &str = "limits";
-
-/// The note of a saved model with the names of its tables.
-const TABLES: &str = "tables";
 
 /// How to run, apart from what the study says.
 #[derive(Clone, Default)]

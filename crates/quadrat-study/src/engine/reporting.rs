@@ -5,12 +5,17 @@ use quadrat::likelihood::Likelihood;
 use quadrat::link::Link;
 use quadrat::model::{Limits, Observations, Posterior, Scale as LibraryScale};
 
-use super::{LIMITS, TABLES};
 use crate::diagnostic::{Problem, Problems};
 use crate::instrument::{Choice, has_one_noise};
 use crate::limits::{Fault, Said, apart, limits};
 use crate::places::Places;
 use crate::study::Scale;
+
+/// The note of a saved model with what its study said of limits of instruments.
+pub(super) const LIMITS: &str = "limits";
+
+/// The note of a saved model with the names of its tables.
+pub(super) const TABLES: &str = "tables";
 
 /// Whether the mean of what was reported is a probability.
 pub fn reports_probabilities(posterior: &Posterior, places: &Places, table: Option<usize>) -> bool {

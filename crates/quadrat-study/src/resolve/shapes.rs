@@ -3,7 +3,8 @@
 use quadrat::likelihood::{Likelihood, Noise};
 use quadrat::model::Shape;
 
-use super::{Asked, Observed, reporting};
+use super::asked::{Asked, reporting};
+use super::observed::Observed;
 use crate::diagnostic::Problem;
 use crate::numbers::count;
 use crate::study::fields::Check;

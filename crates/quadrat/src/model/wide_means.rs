@@ -1,9 +1,9 @@
 //! Priors of the mean that are wider than approximate inference bears.
 //!
-//! Exact inference keeps the coefficients of the mean apart, whatever is believed of them. Elsewhere
-//! their prior variances are part of a covariance: beside one that is 1e16 times that of the
-//! function nothing is left of the function in double precision. A prior that is flat wherever the
-//! rows may put a coefficient says no more than a narrower one that is flat there too.
+//! Exact inference keeps the coefficients of the mean apart, whatever is believed of them.
+//! Elsewhere their prior variances are part of a covariance: beside one that is 1e16 times that of
+//! the function nothing is left of the function in double precision. A prior that is flat wherever
+//! the rows may put a coefficient says no more than a narrower one that is flat there too.
 
 use super::Model;
 use crate::posterior::mixture::Posterior;

@@ -122,9 +122,9 @@ impl Posterior {
         self.weights().into_iter().flat_map(each).collect()
     }
 
-    /// In how many beliefs the draws of a functional are told. Beside rows that are known exactly its
-    /// distribution ends where these do, which that of one belief does not; beside rows that leave
-    /// the function open to one side it is no normal one before the link.
+    /// In how many beliefs the draws of a functional are told. Beside rows that are known exactly
+    /// its distribution ends where these do, which that of one belief does not; beside rows that
+    /// leave the function open to one side it is no normal one before the link.
     fn strata(&self, rows: usize) -> &'static [f64] {
         let numbers = rows * self.components.len() * STRATA.len();
         let is_bent = self.has_known_rows() || self.draws_open_rows();

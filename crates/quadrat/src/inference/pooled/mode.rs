@@ -26,6 +26,8 @@ const SHORT: f64 = 0.1;
 /// than its model.
 const STEP_TOLERANCE: f64 = 1e-3;
 const FAR_TOLERANCE: f64 = 0.1;
+/// Linearisations at the start at most.
+pub(super) const ROUNDS: usize = 10;
 /// A search ends after so many steps in a row that gain less than this, relative to the log
 /// density, and has converged if no node is farther from the mode than this part of its standard
 /// deviation: with covariances of a condition number of 1e9 rounding allows no more.
@@ -148,7 +150,7 @@ pub(super) fn find_mode_from(
             Ok(None) => {
                 return Err(FitError::NotConverged {
                     method: "laplace",
-                    sweeps: super::start::ROUNDS,
+                    sweeps: ROUNDS,
                     residual: f64::INFINITY,
                 });
             }

@@ -1,14 +1,13 @@
 //! Where the search for the mode of all nodes begins.
 
-use super::mode::{At, Search};
+use super::mode::{At, ROUNDS, Search};
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
 use crate::link::{Link, QuasiMean};
 
-/// Linearisations at the start at most, and how many may lead to a worse place.
-pub(super) const ROUNDS: usize = 10;
+/// How many linearisations at the start may lead to a worse place.
 const FIRST_ROUNDS: usize = 3;
 
 impl Search<'_> {

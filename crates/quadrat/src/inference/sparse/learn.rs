@@ -114,8 +114,7 @@ pub fn learn_sparse(
     let n = space.size();
     let is_affordable = is_affordable(&evidence, n, state.evaluations);
     let mut warm_start = state.onto(WarmStart::precise());
-    // Where the Hessian follows, by finite differences, the gradient is computed again: they need
-    // more digits than the search did.
+    // Finite differences for the Hessian need more digits of the gradient than the search did.
     let known = ended
         .as_mut()
         .and_then(|done| done.density.take())

@@ -53,8 +53,8 @@ impl Posterior {
     ///
     /// # Numerics
     /// 129 to 513 places, six to the shortest lengthscale where that can be, and as many within the
-    /// rows where the range is much longer; between them the function is a line. With `S` draws a mean is known to `sd / sqrt(S)`, the end of a 95 %
-    /// interval to about `2.7 sd / sqrt(S)`.
+    /// rows where the range is much longer; between them the function is a line. With `S` draws a
+    /// mean is known to `sd / sqrt(S)`, the end of a 95 % interval to about `2.7 sd / sqrt(S)`.
     ///
     /// # Examples
     /// A growth curve from five heights:
@@ -66,7 +66,8 @@ impl Posterior {
     /// let age = Functionals::points("age", &[1.0, 4.0, 9.0, 14.0, 18.0])?;
     /// let noise = Noise::Known(vec![9.0; 5]);
     /// let heights = Observations::gaussian(age, vec![76.0, 102.0, 134.0, 168.0, 166.0], noise)?;
-    /// let posterior = Model::new(Kernel::se(["age"])).observe(heights).fit(&FitOptions::default())?;
+    /// let model = Model::new(Kernel::se(["age"])).observe(heights);
+    /// let posterior = model.fit(&FitOptions::default())?;
     /// let grown = posterior.shaped(&[Shape::Rising], None, None, (500, 1))?;
     /// let years = Functionals::points("age", &[15.0, 16.0, 17.0, 18.0])?;
     /// let draws = grown.at(&years)?;

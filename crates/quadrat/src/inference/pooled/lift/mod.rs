@@ -164,8 +164,7 @@ impl Lift {
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
         let slopes = mode.slopes.only(pools, &met);
-        // Every draw is first moved so that the rows, linearised at the mode, have their values
-        // there.
+        // Every draw first moves to where rows, linearised at the mode, have their values there.
         let at_mode = mode.values.iter().zip(prior_mean).map(|(f, m)| f - m);
         let at_mode = slopes.gather(&own, &at_mode.collect::<Vec<f64>>());
         let mut left = slopes.rows(&own, centred.as_ref());
