@@ -60,7 +60,7 @@ impl Model {
             let own = coefficient.prior;
             (said != own).then(|| {
                 format!(
-                    "the prior normal({}, {}) of {name} is so wide that this inference would lose all digits beside it: normal({}, {}) stands in its place, beside which rows say as much, and log evidence and posterior are those under it",
+                    "the prior normal({}, {}) of {name} is so wide that this inference would lose all digits beside it: normal({:.3e}, {:.3e}) stands in its place, beside which rows say as much, and log evidence and posterior are those under it",
                     said.mean, said.sd, own.mean, own.sd
                 )
             })

@@ -1,6 +1,7 @@
 //! An unknown mean, and lines, however far they reach.
 
 use quadrat::kernel::Kernel;
+use quadrat::likelihood::{Degrees, StudentT};
 use quadrat::model::{FitOptions, Hyperparameters, Mean, Model, Noise, Observations, Posterior};
 use quadrat::model::{Scale, Setting};
 use quadrat::support::{Aggregate, Functionals};
@@ -244,5 +245,55 @@ fn slopes_with_wide_priors_are_those_of_generalised_least_squares() {
         // Slopes of units against priors of 1e4 sds and more: the prior's part is below 1e-8.
         assert!((slope.mean * scale - told[1][3]).abs() < 1e-8, "{sd}");
         assert!((slope.sd * scale - told[1][1].sqrt()).abs() < 1e-8, "{sd}");
+    }
+}
+
+/// A prior that is far wider than the values says no more than one that approximate inference
+/// bears, and costs no digits.
+#[test]
+fn a_mean_of_which_nothing_is_known_costs_no_digits() {
+    let y = [0.1, 0.4, -0.2, 0.3, 0.9, 0.2, -0.4, 0.0];
+    let x: Vec<f64> = (0..8).map(f64::from).collect();
+    let at = Functionals::points("t", &x).unwrap();
+    let degrees = Degrees::Known(4.0);
+    let fit = |sd: &str| {
+        let noise = Noise::Known(vec![0.04; 8]);
+        let rows = StudentT::new(y.to_vec(), noise, degrees).unwrap();
+        let model = Model::new(Kernel::se(["t"]))
+            .set("se.variance", Setting::fixed(0.3))
+            .set("se.lengthscale.t", Setting::fixed(1.5))
+            .set(
+                "mean.constant",
+                Setting::prior(format!("normal(0, {sd})").parse().unwrap()),
+            );
+        let model = model.observe(Observations::new(at.clone(), rows).unwrap());
+        model.fit(&FitOptions::default()).unwrap()
+    };
+    let usual = fit("1e2");
+    let want = usual.predict(&at, Scale::Latent).unwrap();
+    assert!(
+        !usual
+            .summary()
+            .warnings
+            .iter()
+            .any(|w| w.contains("so wide"))
+    );
+    for sd in ["1e7", "1e8", "1e12"] {
+        let told = fit(sd);
+        let got = told.predict(&at, Scale::Latent).unwrap();
+        for j in 0..8 {
+            // What a prior sd of a hundred leaves of one without limit: (0.2 / 100)^2.
+            assert!(
+                (got.mean()[j] - want.mean()[j]).abs() < 1e-4 * want.sd()[j],
+                "{sd} {j}"
+            );
+            assert!((got.sd()[j] / want.sd()[j] - 1.0).abs() < 1e-4, "{sd} {j}");
+        }
+        assert!(
+            told.summary()
+                .warnings
+                .iter()
+                .any(|w| w.contains("so wide"))
+        );
     }
 }
