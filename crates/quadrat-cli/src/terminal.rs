@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use quadrat_study::words::clean;
+use quadrat_study::words::{clean, printable};
 
 /// Says something on standard error. Where nobody can hear it (a pipe whose reader left, a full
 /// disk), that changes nothing: the macros of the standard library would panic.
@@ -19,7 +19,7 @@ pub fn warn(text: &str) {
 /// formats know no wider columns than 65,535.
 pub fn short(text: &str) -> String {
     const MOST: usize = 60;
-    let mut shown: String = clean(text).chars().take(MOST).collect();
+    let mut shown: String = printable(text).chars().take(MOST).collect();
     if text.chars().nth(MOST).is_some() {
         shown.push_str("...");
     }

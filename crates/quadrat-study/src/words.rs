@@ -264,9 +264,14 @@ pub fn evidence(summary: &FitSummary) -> String {
     }
 }
 
-/// A text with names from the user's files: control characters in them must not reach the terminal,
-/// nor all of a name of 70,000 letters.
+/// A text with names from the user's files, without control characters and long words: neither must
+/// reach the terminal.
 pub fn clean(text: &str) -> String {
+    brief(&printable(text))
+}
+
+/// A text from the user's files with spaces in place of control characters.
+pub fn printable(text: &str) -> String {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    brief(&text.chars().map(clean).collect::<String>())
+    text.chars().map(clean).collect()
 }

@@ -365,6 +365,7 @@ hyperparameters = "map"
             "{}",
             &said[..said.len().min(2000)]
         );
+        assert!(!said.contains("...."), "{said}");
         assert!(
             said.contains("kkk...") && said.len() < 10_000,
             "{}",

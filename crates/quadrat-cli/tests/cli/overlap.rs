@@ -186,7 +186,7 @@ hyperparameters = "map"
         (warnings(folder.path()), sd)
     };
     let (said, sd) = told(&format!("{parts}all,130,200\n"));
-    let words = "1 row of counts is the total of others, which count the same events, and was left out: asked.csv:4 of asked.csv:2 and 1 other row";
+    let words = "1 row of counts is the total of others, which count the same events, and was left out: asked.csv:4 (`k` all) of asked.csv:2 (`k` a) and 1 other row";
     assert!(said.iter().any(|w| w.starts_with(words)), "{said:?}");
     assert_eq!(sd, told(parts).1);
     // Others were asked.

@@ -281,11 +281,10 @@ likelihood = { poisson = { count = "n" } }
 hyperparameters = "map"
 "#;
     let days = "from,to,n\n0,1,18\n1,2,14\n2,3,22\n3,4,29\n";
-    let files: [(&str, &[u8]); 4] = [
+    let files: [(&str, &[u8]); 3] = [
         ("s.toml", study.as_bytes()),
         ("t.csv", days.as_bytes()),
         ("more.csv", b"from,to,value\n0,4,83\n4,5,20\n"),
-        ("at.csv", b"from,to\n0,4\n"),
     ];
     let folder = folder(&files);
     let path = folder.path();
@@ -298,6 +297,8 @@ hyperparameters = "map"
         "t.csv",
         "--box",
         "t=from,to",
+        "--aggregate",
+        "sum",
         "-o",
         "after.quadrat",
     ];

@@ -358,7 +358,7 @@ impl Posterior {
 
     /// Means and variances of functionals of the kernel's columns at every node, small variances
     /// told in another way.
-    fn latent_marginals(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
+    pub(super) fn latent_marginals(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
         if let Some(nodes) = self.smoothed(at) {
             return Ok(nodes);
         }

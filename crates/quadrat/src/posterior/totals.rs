@@ -8,7 +8,9 @@ use rayon::prelude::*;
 use super::amounts::Amounts;
 use super::component::Component;
 use super::lifted::Moments;
+use super::marginals::together;
 use super::mixture::{Posterior, in_parts};
+use super::normal_mixture::not_negative;
 use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
 use super::row_sums::Nodes;
@@ -114,6 +116,17 @@ impl Posterior {
             self.shares(strata),
             &moments,
         )))
+    }
+
+    /// Functionals of the function by one normal belief at each node of the hyperparameters, with
+    /// the moments of draws where these answer.
+    pub(super) fn one_belief_each(&self, at: &Functionals) -> Result<Prediction, FitError> {
+        let mut nodes = self.latent_marginals(at)?;
+        for node in &mut nodes {
+            let variances = node.variance.iter_mut();
+            variances.for_each(|v| *v = not_negative(*v));
+        }
+        Ok(together(self.weights(), nodes))
     }
 
     /// Shares of all strata at all nodes of the hyperparameters.

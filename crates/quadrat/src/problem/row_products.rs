@@ -102,11 +102,12 @@ impl Gram {
                         z[j] -= l * last;
                     }
                 }
-                let of = z.iter().zip(&kept);
+                // The rest is rounding, of products of rows of length one: coefficients also have
+                // the units in which rows report.
+                let most = z.iter().fold(0.0, |m: f64, c| m.max(c.abs()));
+                let of = z.iter().zip(&kept).filter(|(c, _)| c.abs() > 1e-9 * most);
                 let of = of.map(|(c, &other)| (other, c * self.length[row] / self.length[other]));
-                // The rest is rounding.
-                let most = of.clone().fold(0.0, |m: f64, (_, c)| m.max(c.abs()));
-                let of = of.filter(|(_, c)| c.abs() > 1e-9 * most).collect();
+                let of = of.collect();
                 dependent.push((row, of));
             }
         }

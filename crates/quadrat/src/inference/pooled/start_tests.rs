@@ -63,9 +63,9 @@ fn a_mode_nearby_saves_steps() {
     }
 }
 
-/// Behind a square, of other nodes, or far beyond all numbers: a search begins anew.
+/// Of other nodes, no numbers, or far beyond what rows can be: the same mode is found.
 #[test]
-fn places_of_no_use_are_not_begun_at() {
+fn places_of_no_use_do_not_mislead() {
     for (_, link, table) in kinds() {
         let toy = Toy::new(&NODES, vec![table]);
         let (theta, pools) = (toy.theta(), pools(link));
@@ -74,7 +74,10 @@ fn places_of_no_use_are_not_begun_at() {
         for values in [vec![0.0; 3], vec![f64::NAN; 9], vec![1e300; 9]] {
             let near = Begin::Near(&values);
             let mode = find_mode_from(&toy, &pools, &theta, &options, near).unwrap();
-            assert_eq!(mode.values, anew.values);
+            for (a, b) in mode.values.iter().zip(&anew.values) {
+                // Steps of less than 1e-9 posterior standard deviations, of about one, are left.
+                assert!((a - b).abs() < 1e-8, "{link}: {a} {b}");
+            }
         }
     }
 }

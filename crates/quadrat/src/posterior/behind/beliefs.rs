@@ -16,7 +16,6 @@ use crate::posterior::component::Component;
 use crate::posterior::mixture::Posterior;
 use crate::posterior::prediction::Prediction;
 use crate::posterior::summary::COVERED;
-use crate::problem::scale::Scale;
 use crate::special::scalar::normal_pdf;
 use crate::support::Functionals;
 
@@ -134,7 +133,7 @@ impl<'a> Beliefs<'a> {
             Some(link) if !is_simple => posterior.latent_totals(&at, link)?,
             // What a site and its cavity say of a row is no draw.
             _ if posterior.has_draws_beside_sites() => posterior.normal_beliefs(&at),
-            _ => posterior.predict(&at, Scale::Latent)?,
+            _ => posterior.one_belief_each(&at)?,
         };
         let names = &posterior.problem.tables().own[table];
         let own = posterior.components.iter();
