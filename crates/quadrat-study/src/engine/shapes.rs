@@ -159,6 +159,11 @@ pub fn hold(
     if !matches!(wanted.scale, Scale::Latent | Scale::Response) {
         anyhow::bail!("{NOT_OBSERVED}; ask for the scale `response`");
     }
+    if wanted.non_negative {
+        anyhow::bail!(
+            "a function that is held to a shape is not cut off at zero besides; leave `non_negative` out"
+        );
+    }
     let output = places.output.as_deref();
     let input = posterior.dims().first().map_or("", String::as_str);
     let draws = (VALUES / places.len().max(1)).clamp(FEWEST, DRAWS);
@@ -205,14 +210,24 @@ pub fn draw(
     (scale, wanted): (Scale, &[(&Places, usize)]),
     (most, seed): (usize, u64),
 ) -> Result<Vec<Vec<Vec<f64>>>> {
+    if wanted.iter().any(|(places, _)| places.output.is_some()) {
+        anyhow::bail!(
+            "draws of several outputs that are held to a shape do not belong together; leave `draws` out"
+        );
+    }
     let input = posterior.dims().first().map_or("", String::as_str);
     let besides = wanted.iter().filter_map(|(places, _)| range(places, input));
     let besides = besides.reduce(joined);
     let one = |(places, draws): &(&Places, usize)| {
         let output = places.output.as_deref();
         let shaped = held.draw(posterior, (besides, output), (most, seed))?;
-        let link = reporting(posterior, output, None).and_then(|own| own.mean_link());
-        let link = link.filter(|_| scale == Scale::Response);
+        let link = match (scale, reporting(posterior, output, None)) {
+            (Scale::Response, Some(own)) => own.mean_link(),
+            (Scale::Response, None) => anyhow::bail!(
+                "several tables answer differently; draw at the scale `latent`, or predict without draws"
+            ),
+            _ => None,
+        };
         let drawn = shaped.at(&functionals(places, 0..places.len())?)?;
         let amounts = places.amounts.as_ref().map(|all| all.values());
         let value = |row: usize, draw: usize| {

@@ -55,9 +55,13 @@ pub fn suits(
             asked.non_negative.as_ref().map(|own| &own.span),
         );
         if !matches!(asked.scale, Scale::Latent | Scale::Response) {
+            let why = match asked.scale {
+                Scale::Row => "shapes hold the function, not what stands behind rows",
+                _ => NOT_OBSERVED,
+            };
             check.refuse(
                 &asked.scale_span,
-                NOT_OBSERVED,
+                why,
                 format!("leave `scale` out, or `{}` in [latent]", first.key),
             );
         }

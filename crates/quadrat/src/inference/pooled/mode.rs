@@ -179,7 +179,8 @@ pub(super) fn find_mode_from(
 pub(super) enum Begin<'a> {
     /// At plausible values of the rows.
     Anew,
-    /// At the nodes' values at the mode of hyperparameters near these.
+    /// At the nodes' values at the mode of hyperparameters near these, or nowhere where that is no
+    /// use.
     Near(&'a [f64]),
     /// At the mode itself.
     At(&'a ConvergedMode),
@@ -310,10 +311,7 @@ impl Search<'_> {
         let is_known = matches!(begin, Begin::At(_));
         let start = match begin {
             Begin::At(known) => Some(self.at(known.values.clone(), known.dual.clone())),
-            Begin::Near(values) => match self.near(values) {
-                Some(at) => Some(at),
-                None => self.start()?,
-            },
+            Begin::Near(values) => self.near(values),
             Begin::Anew => self.start()?,
         };
         let Some(mut at) = start else {

@@ -35,8 +35,8 @@ impl Posterior {
     /// With `P` the projection on the functions of a shape, $f_s = P g_s$ for draws
     /// $g_s \sim p(f \mid y)$. Where the true function $f$ has the shape,
     /// $\|P g_s - f\| \le \|g_s - f\|$ for every draw: no error gets larger. The norm is the
-    /// integral of squares for monotone and bounded functions, that of squared slopes for convex
-    /// ones, whose mean is kept.
+    /// weighted sum of squares over the places for monotone and bounded functions, that of squared
+    /// slopes for convex ones, whose mean is kept; of two shapes together it holds for each step.
     ///
     /// The fit, its evidence and its hyperparameters are those without the shape. Sums that rows
     /// know exactly are no longer met exactly.

@@ -72,9 +72,10 @@ impl Ungroup<'_> {
     /// settings.
     ///
     /// # Numerics
-    /// Some three hundred settings of the hyperparameters are tried: each costs `O(cells^2 +
+    /// Some 860 settings of the hyperparameters at most are tried: each costs `O(cells^2 +
     /// bands^3)` a step, and 32 of them the cube of the cells besides. Twenty years of eighteen
-    /// bands take about a minute on two cores, and memory of a few `8 cells^2` bytes a thread.
+    /// bands take about a minute of processor time, and memory of a few `8 cells^2` bytes a thread.
+    /// The number of draws is rounded up to a multiple of 64.
     ///
     /// # Examples
     /// ```
