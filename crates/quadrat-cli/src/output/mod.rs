@@ -176,8 +176,12 @@ fn create(folder: &Path, made: &mut Vec<PathBuf>) -> std::io::Result<()> {
         .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
         .collect();
     for folder in missing.into_iter().rev() {
-        fs::create_dir(folder)?;
-        made.push(folder.to_owned());
+        match fs::create_dir(folder) {
+            Ok(()) => made.push(folder.to_owned()),
+            // Another run was faster.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
