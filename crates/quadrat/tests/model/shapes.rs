@@ -226,3 +226,61 @@ fn what_has_no_shape_is_refused() {
         &[Shape::Rising]
     ));
 }
+
+/// Beyond the rows the process returns to its mean: what is told among the rows does not hang on
+/// how far beyond them is asked, and the function has its shape there too.
+#[test]
+fn what_is_told_among_the_rows_does_not_hang_on_how_far_is_asked() {
+    const DRAWS: usize = 1000;
+    for (_, shape, f) in [TRUTHS[0], TRUTHS[5], TRUTHS[6]] {
+        let (posterior, (from, to)) = fitted(f, "se(x)", 4);
+        let x: Vec<f64> = (0..9)
+            .map(|i| from + (to - from) * f64::from(i) / 8.0)
+            .collect();
+        let at = Functionals::points("x", &x).unwrap();
+        let told = |reach: f64| {
+            let range = Some((from - reach, to + reach));
+            let shaped = posterior.shaped(&[shape], range, None, (DRAWS, 1)).unwrap();
+            let draws = shaped.at(&at).unwrap();
+            let all = (0..9).map(|i| {
+                let own = (0..DRAWS).map(|j| draws[(i, j)]);
+                let mean = own.clone().sum::<f64>() / DRAWS as f64;
+                let square = own.map(|v| (v - mean).powi(2)).sum::<f64>() / DRAWS as f64;
+                (mean, square.sqrt())
+            });
+            (all.collect::<Vec<_>>(), shaped)
+        };
+        let (near, _) = told(0.0);
+        for reach in [3.0, 10.0, 100.0] {
+            let (far, shaped) = told(reach);
+            for ((a, sd), (b, other)) in near.iter().zip(&far) {
+                // Two means of 1,000 draws are within a fifth of an sd, four standard errors; a
+                // grid of fewer places among the rows moves ends of functions by less.
+                assert!((a - b).abs() < 0.3 * sd, "{shape:?} {reach}: {a} {b} {sd}");
+                assert!(
+                    (other / sd - 1.0).abs() < 0.25,
+                    "{shape:?} {reach}: {sd} {other}"
+                );
+            }
+            let wide: Vec<f64> = (0..200)
+                .map(|i| from - reach + (to - from + 2.0 * reach) * f64::from(i) / 199.0)
+                .collect();
+            let wide = shaped
+                .at(&Functionals::points("x", &wide).unwrap())
+                .unwrap();
+            for j in 0..DRAWS {
+                let f = |i: usize| wide[(i, j)];
+                let size = (0..200).fold(1.0_f64, |m, i| m.max(f(i).abs()));
+                for i in 2..200 {
+                    let least = match shape {
+                        Shape::Rising => f(i) - f(i - 1),
+                        Shape::Convex => f(i) - 2.0 * f(i - 1) + f(i - 2),
+                        _ => 2.0 * f(i - 1) - f(i) - f(i - 2),
+                    };
+                    // Rounding of values of this size.
+                    assert!(least > -1e-11 * size, "{shape:?} {reach} {i}: {least}");
+                }
+            }
+        }
+    }
+}

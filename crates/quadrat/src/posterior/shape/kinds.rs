@@ -1,5 +1,7 @@
 //! The shapes, and how a function gets one.
 
+use std::ops::Range;
+
 use super::project::{convex, isotonic};
 
 /// What a latent function of one input is known to be.
@@ -62,6 +64,54 @@ impl Shape {
             }
         }
         mirror(values);
+    }
+
+    /// Lets values beyond some places, of a function that has the shape there, go on in it.
+    ///
+    /// # Arguments
+    /// * `before` - the values that the function had, and the places of both
+    /// * `inside` - those where it has the shape
+    pub(super) fn go_on(
+        self,
+        values: &mut [f64],
+        (before, places): (&[f64], &[f64]),
+        inside: &Range<usize>,
+    ) {
+        let sign = match self {
+            Self::Falling | Self::Concave => -1.0,
+            Self::Rising | Self::Convex => 1.0,
+            Self::Between { lower, upper } => {
+                values.iter_mut().for_each(|v| *v = v.max(lower).min(upper));
+                return;
+            }
+        };
+        let (first, end) = (inside.start, inside.end);
+        if matches!(self, Self::Rising | Self::Falling) {
+            for i in end..values.len() {
+                values[i] = sign * (sign * values[i]).max(sign * values[i - 1]);
+            }
+            for i in (0..first).rev() {
+                values[i] = sign * (sign * values[i]).min(sign * values[i + 1]);
+            }
+            return;
+        }
+        let slope = |of: &[f64], i: usize| sign * (of[i + 1] - of[i]) / (places[i + 1] - places[i]);
+        for i in end - 1..values.len() - 1 {
+            let last = match i > first {
+                true => slope(values, i - 1),
+                false => f64::NEG_INFINITY,
+            };
+            let along = slope(before, i).max(last) * (places[i + 1] - places[i]);
+            values[i + 1] = values[i] + sign * along;
+        }
+        for i in (0..first).rev() {
+            let next = match i + 2 < values.len() {
+                true => slope(values, i + 1),
+                false => f64::INFINITY,
+            };
+            let along = slope(before, i).min(next) * (places[i + 1] - places[i]);
+            values[i] = values[i + 1] - sign * along;
+        }
     }
 
     /// What must not be negative of the values at places that are so many steps apart.

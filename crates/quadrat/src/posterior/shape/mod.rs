@@ -15,7 +15,7 @@ pub use shaped::Shaped;
 
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError};
-use crate::linalg::Mat;
+use crate::linalg::MatRef;
 use crate::support::Functionals;
 use project::shares;
 
@@ -30,7 +30,9 @@ const ROUNDING: f64 = 1e-9;
 
 impl Posterior {
     /// Draws of the latent function held to shapes: those of the posterior at the places of a grid,
-    /// linear between them, each replaced by the nearest function of the shape.
+    /// linear between them, each replaced by the nearest function of the shape. Beyond the rows a
+    /// function goes on as its draw does where the shape allows, else level or straight: there the
+    /// process returns to its mean, which says nothing of the shape among the rows.
     ///
     /// With `P` the projection on the functions of a shape, $f_s = P g_s$ for draws
     /// $g_s \sim p(f \mid y)$. Where the true function $f$ has the shape,
@@ -87,7 +89,9 @@ impl Posterior {
         let mut shapes = shapes.to_vec();
         self.check_shapes(&shapes)?;
         shapes.sort_by_key(|shape| shape.order());
-        let places = self.places_of_shape(range)?;
+        let observed = self.observed_range();
+        let places = self.places_of_shape(observed, range)?;
+        let inside = inside(&places, observed);
         let input = self.dims().first().map_or("", String::as_str);
         let grid = Functionals::points(input, &places)?;
         let grid = match output {
@@ -95,12 +99,16 @@ impl Posterior {
             None => grid,
         };
         let mut drawn = self.sample(&grid, draws, seed)?;
-        let broken = broken(&shapes, &drawn, &places);
-        let shares = shares(&places);
+        let seen = drawn.as_ref().subrows(inside.start, inside.len());
+        let broken = broken(&shapes, seen, &places[inside.clone()]);
+        let shares = shares(&places[inside.clone()]);
         for draw in 0..draws {
             let values = drawn.col_as_slice_mut(draw);
             for shape in &shapes {
-                shape.bring_about(values, &places, &shares);
+                let before = values.to_vec();
+                let own = &mut values[inside.clone()];
+                shape.bring_about(own, &places[inside.clone()], &shares);
+                shape.go_on(values, (&before, &places), &inside);
             }
         }
         Ok(Shaped::new(input.to_owned(), places, drawn, broken))
@@ -135,11 +143,19 @@ impl Posterior {
         Ok(())
     }
 
-    /// Even places over what was observed and what is asked.
-    fn places_of_shape(&self, range: Option<(f64, f64)>) -> Result<Vec<f64>, InputError> {
+    /// From the first to the last place of the rows.
+    fn observed_range(&self) -> (f64, f64) {
         let column = self.problem.kernel().output_column();
         let own = (0..self.kernel().columns().len()).find(|d| column != Some(*d));
-        let observed = self.problem.observed().range(own.unwrap_or(0));
+        self.problem.observed().range(own.unwrap_or(0))
+    }
+
+    /// Even places over what was observed and what is asked, and the ends of the rows.
+    fn places_of_shape(
+        &self,
+        observed: (f64, f64),
+        range: Option<(f64, f64)>,
+    ) -> Result<Vec<f64>, InputError> {
         let (mut from, mut to) = observed;
         if let Some((a, b)) = range {
             (from, to) = (from.min(a.min(b)), to.max(a.max(b)));
@@ -162,16 +178,26 @@ impl Posterior {
         let own = observed.1 - observed.0;
         if own > ROUNDING * length && MUCH_LONGER * own < length {
             places.extend(even(observed));
-            places.sort_by(f64::total_cmp);
-            // Steps that are next to nothing have slopes that are rounding.
-            places.dedup_by(|b, a| *b - *a < ROUNDING * length);
         }
+        places.extend([observed.0, observed.1]);
+        places.sort_by(f64::total_cmp);
+        // Steps that are next to nothing have slopes that are rounding.
+        places.dedup_by(|b, a| *b - *a < ROUNDING * length);
         Ok(places)
     }
 }
 
+/// The places among the rows, the nearest to their middle at least.
+fn inside(places: &[f64], (from, to): (f64, f64)) -> std::ops::Range<usize> {
+    let room = ROUNDING * (places[places.len() - 1] - places[0]);
+    let first = places.partition_point(|x| *x < from - room);
+    let end = places.partition_point(|x| *x <= to + room);
+    let first = first.min(places.len() - 1);
+    first..end.max(first + 1)
+}
+
 /// By how many sds draws break shapes most, over steps of all sizes.
-fn broken(shapes: &[Shape], drawn: &Mat<f64>, places: &[f64]) -> f64 {
+fn broken(shapes: &[Shape], drawn: MatRef<'_, f64>, places: &[f64]) -> f64 {
     let count = drawn.ncols() as f64;
     let mut most = 0.0_f64;
     let mut step = 1;
@@ -181,7 +207,8 @@ fn broken(shapes: &[Shape], drawn: &Mat<f64>, places: &[f64]) -> f64 {
             let mut sums: Vec<(f64, f64)> = Vec::new();
             for draw in 0..drawn.ncols() {
                 told.clear();
-                shape.told(drawn.col_as_slice(draw), places, step, &mut told);
+                let values: Vec<f64> = drawn.col(draw).iter().copied().collect();
+                shape.told(&values, places, step, &mut told);
                 sums.resize(told.len(), (0.0, 0.0));
                 for (sum, value) in sums.iter_mut().zip(&told) {
                     *sum = (sum.0 + value, sum.1 + value * value);
