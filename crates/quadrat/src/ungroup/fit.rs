@@ -149,15 +149,7 @@ impl Task {
     /// Standard normals in pairs of opposites, shape `[cells, 2 pairs]`.
     fn normals(&self, stream: u64, setting: usize, pairs: usize) -> Mat<f64> {
         let mut random = random(self.seed, stream, 1 + setting as u64);
-        let mut out = Mat::zeros(self.places.len(), 2 * pairs);
-        for pair in 0..pairs {
-            for i in 0..self.places.len() {
-                let x: f64 = StandardNormal.sample(&mut random);
-                out[(i, 2 * pair)] = x;
-                out[(i, 2 * pair + 1)] = -x;
-            }
-        }
-        out
+        opposites(self.places.len(), pairs, &mut random)
     }
 
     fn gathered(
@@ -208,6 +200,19 @@ pub(super) fn allocated(evidence: &[Vec<f64>], population: usize, pairs: usize) 
         own
     };
     weights.into_iter().map(one).collect()
+}
+
+/// Standard normals in pairs of opposites, shape `[cells, 2 pairs]`.
+pub(super) fn opposites(cells: usize, pairs: usize, random: &mut ChaCha8Rng) -> Mat<f64> {
+    let mut out = Mat::zeros(cells, 2 * pairs);
+    for pair in 0..pairs {
+        for i in 0..cells {
+            let x: f64 = StandardNormal.sample(random);
+            out[(i, 2 * pair)] = x;
+            out[(i, 2 * pair + 1)] = -x;
+        }
+    }
+    out
 }
 
 /// Random numbers of a population, for one purpose.

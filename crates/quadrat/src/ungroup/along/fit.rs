@@ -10,11 +10,10 @@
 //! Feedback that is cut because a part of a model is not to be trusted with it: Plummer 2015,
 //! Statistics and Computing 25:37.
 
-use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::super::error::UngroupError;
-use super::super::fit::{Sample, random};
+use super::super::fit::{Sample, opposites, random};
 use super::super::prior::Setting as OfOne;
 use super::prior::{DIMENSIONS, Places, Point, Scale, Setting};
 use super::settings::{self, Normal, Weighed, count, offsets, powered, taken};
@@ -233,22 +232,9 @@ impl Task {
         let Ok(root) = prior.root() else {
             return none();
         };
-        let normals = self.normals(used);
+        let mut random = random(self.seed, self.stream, used.number);
+        let normals = opposites(self.pools.nodes(), used.pairs, &mut random);
         let (root, normals) = (root.as_ref(), normals.as_ref());
         known.draws(&self.pools, &self.logs, &prior, root, normals)
-    }
-
-    /// Standard normals in pairs of opposites, shape `[cells, 2 pairs]`.
-    fn normals(&self, used: &Used) -> Mat<f64> {
-        let mut random = random(self.seed, self.stream, used.number);
-        let mut out = Mat::zeros(self.pools.nodes(), 2 * used.pairs);
-        for pair in 0..used.pairs {
-            for i in 0..self.pools.nodes() {
-                let x: f64 = StandardNormal.sample(&mut random);
-                out[(i, 2 * pair)] = x;
-                out[(i, 2 * pair + 1)] = -x;
-            }
-        }
-        out
     }
 }
