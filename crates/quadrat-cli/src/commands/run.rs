@@ -17,7 +17,7 @@ use super::{RENAMED, closed, inputs, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
 use crate::check;
 use crate::demo::Example;
-use crate::output::{Lock, Staged, stop_gently, writable};
+use crate::output::{Lock, Staged, left_over, stop_gently, writable};
 use crate::progress::Bar;
 use crate::{report, summary};
 
@@ -113,7 +113,6 @@ pub fn go(
     for (name, text) in example.map_or(&[][..], |example| example.files) {
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }
-    let json = fit_json::text(&outcome)?;
     for group in outcome.groups() {
         let parts: Vec<_> = group
             .iter()
@@ -130,19 +129,18 @@ pub fn go(
             }
         }
     }
-    staged.bytes(&folder.join("fit.json"), json.as_bytes())?;
-    staged.seal(&folder.join("fit.json"));
     let extras = example.map(|example| &example.extras);
     let left_out = report::stage(&outcome, extras, folder, &mut staged)?;
+    let sealed = staged.seal(&folder.join("fit.json"), &fit_json::text(&outcome)?)?;
     let written = staged.finish()?;
     drop(lock);
     bar.finish();
     if saying.json {
-        print(&json)?;
+        print(&sealed.json)?;
     } else if !saying.quiet {
         let paint = Paint::on(std::io::stdout().is_terminal());
         print(&summary::summary(&outcome, &written, Some(folder), paint))?;
-        for words in left_out {
+        for words in left_out.into_iter().chain(left_over(&sealed.left)) {
             print(&format!("{}\n", clean(&words)))?;
         }
     }

@@ -1,6 +1,7 @@
 //! Writing several files so that either all of them appear or none.
 
 mod lock;
+mod seal;
 
 use std::fs;
 use std::io::Write;
@@ -15,6 +16,7 @@ use tempfile::{NamedTempFile, TempPath};
 use crate::terminal::tell;
 
 pub use lock::Lock;
+pub use seal::{Sealed, left_over};
 
 /// Temporary files and new folders that an interruption must remove.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -266,13 +268,6 @@ impl Staged {
         self.write(path, |out| Ok(out.write_all(bytes)?))
     }
 
-    /// Makes one of the files the seal of all: an older one goes before any other file gets its
-    /// name, and the new one comes last. So where it is, all are of one run, also after a kill
-    /// between two renamings.
-    pub fn seal(&mut self, path: &Path) {
-        self.seal = Some(path.to_owned());
-    }
-
     /// Gives every file its name; returns the names in the order of writing.
     pub fn finish(mut self) -> Result<Vec<PathBuf>> {
         let mut paths = unfinished();
@@ -378,34 +373,6 @@ mod tests {
         assert!(refused(["a.csv", "a.csv"]) && refused(["a.csv", "./deep/../a.csv"]));
         assert!(refused(["new/a.csv", "./new/./a.csv"]));
         assert!(!refused(["a.csv", "deep/a.csv"]));
-    }
-
-    #[test]
-    fn the_seal_is_away_while_files_are_of_two_runs() {
-        let root = tempfile::tempdir().unwrap();
-        let path = |name: &str| root.path().join(name);
-        for name in ["a.txt", "seal", "b.txt"] {
-            fs::write(path(name), "old").unwrap();
-        }
-        let staged = || {
-            let mut staged = Staged::of_run();
-            for name in ["a.txt", "seal", "b.txt"] {
-                staged.bytes(&path(name), b"new").unwrap();
-            }
-            staged.seal(&path("seal"));
-            staged
-        };
-        // Stops between two files: the name of one is taken by a folder in the meantime.
-        let stopped = staged();
-        fs::remove_file(path("b.txt")).unwrap();
-        fs::create_dir(path("b.txt")).unwrap();
-        assert!(stopped.finish().is_err());
-        assert_eq!(fs::read(path("a.txt")).unwrap(), b"new");
-        assert!(!path("seal").exists());
-        fs::remove_dir(path("b.txt")).unwrap();
-        let names = ["a.txt", "seal", "b.txt"].map(path);
-        assert_eq!(staged().finish().unwrap(), names);
-        assert!(names.iter().all(|name| fs::read(name).unwrap() == b"new"));
     }
 
     #[test]

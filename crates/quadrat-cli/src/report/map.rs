@@ -130,12 +130,13 @@ fn on_map(outcome: &Outcome, shapes: &Shapes) -> &'static str {
     }
 }
 
-/// The map in degrees, where its coordinates are.
+/// The map in degrees, where its coordinates are; else with a bar in their own unit.
 fn finished(outcome: &Outcome, shapes: &Shapes, figure: MapFigure) -> Result<Figure, MapError> {
     if is_geographic(outcome, shapes) {
         return figure.geographic().map(Figure::Map);
     }
-    Ok(Figure::Map(figure))
+    let unit = format!("units of {}", shapes.dims.join(", "));
+    Ok(Figure::Map(figure.with_unit(unit)))
 }
 
 fn slices(places: &Places, shapes: &Shapes) -> Slices {

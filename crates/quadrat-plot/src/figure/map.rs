@@ -23,6 +23,8 @@ pub struct MapFigure {
     pub(crate) heading: Heading,
     pub(crate) regions: Vec<MapRegion>,
     pub(crate) geographic: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unit: Option<String>,
     pub(crate) panels: Vec<MapPanel>,
     pub(crate) rows: Vec<MapRow>,
 }
@@ -33,6 +35,8 @@ struct Unchecked {
     heading: Heading,
     regions: Vec<MapRegion>,
     geographic: bool,
+    #[serde(default)]
+    unit: Option<String>,
     panels: Vec<MapPanel>,
     #[serde(default)]
     rows: Vec<MapRow>,
@@ -46,6 +50,7 @@ impl TryFrom<Unchecked> for MapFigure {
             heading: raw.heading,
             regions: raw.regions,
             geographic: raw.geographic,
+            unit: raw.unit,
             panels: raw.panels,
             rows: raw.rows,
         };
@@ -87,6 +92,7 @@ impl MapFigure {
             heading,
             regions,
             geographic: false,
+            unit: None,
             panels,
             rows: Vec::new(),
         };
@@ -158,6 +164,14 @@ impl MapFigure {
         self.geographic = true;
         check::latitudes(&self.regions)?;
         Ok(self)
+    }
+
+    /// The same map of planar coordinates whose unit has a name: a bar shows how long a round
+    /// number of them is. A map in degrees has a bar of kilometres without it.
+    #[must_use]
+    pub fn with_unit(mut self, unit: impl Into<String>) -> Self {
+        self.unit = Some(unit.into());
+        self
     }
 
     /// The same maps with one more at the front, of values to compare with that the model never

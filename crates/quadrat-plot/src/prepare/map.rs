@@ -14,7 +14,7 @@ pub(crate) use geometry::Ring;
 pub(crate) struct Map {
     /// Width and height of the sheet, in units of the grid.
     pub size: (f64, f64),
-    /// How long a kilometre is, where that is known.
+    /// How long a round length is, where the unit of coordinates is known.
     pub bar: Option<Bar>,
     /// Polygons of each region, outer rings one way round and holes the other; y points down.
     pub regions: Vec<Vec<Vec<Ring>>>,
@@ -44,9 +44,10 @@ const STRIP: f64 = 0.09;
 const LONGEST: f64 = 0.35;
 
 /// The bar of a round length, and the sheet with room for it.
-fn bar(per_kilometre: Option<f64>, size: (f64, f64)) -> (Option<Bar>, (f64, f64)) {
-    let longest = per_kilometre.map(|steps| LONGEST * size.0 / steps);
-    let Some((steps, longest)) = per_kilometre.zip(longest).filter(|(_, l)| l.is_normal()) else {
+fn bar(per_unit: Option<(f64, &str)>, size: (f64, f64)) -> (Option<Bar>, (f64, f64)) {
+    let longest = |(steps, unit)| (steps, LONGEST * size.0 / steps, unit);
+    let known = per_unit.map(longest).filter(|(_, l, _)| l.is_normal());
+    let Some((steps, longest, unit)) = known else {
         return (None, size);
     };
     let power = 10_f64.powf(longest.log10().floor());
@@ -57,7 +58,7 @@ fn bar(per_kilometre: Option<f64>, size: (f64, f64)) -> (Option<Bar>, (f64, f64)
     let bar = Bar {
         from: [0, y],
         to: [(length * steps).round() as i32, y],
-        label: format!("{} km", number(length)),
+        label: format!("{} {unit}", number(length)),
     };
     (Some(bar), (size.0, size.1 + strip))
 }
@@ -144,7 +145,7 @@ pub(crate) fn prepare(figure: &MapFigure) -> Map {
             }
         })
         .collect();
-    let (bar, size) = bar(sheet.per_kilometre(figure), sheet.size());
+    let (bar, size) = bar(sheet.per_unit(figure), sheet.size());
     Map {
         size,
         bar,
@@ -206,6 +207,13 @@ mod tests {
         };
         let figure = MapFigure::new(Heading::default(), vec![region], vec![panel]).unwrap();
         assert_eq!(prepare(&figure).bar, None);
+        let planar = prepare(&figure.clone().with_unit("m"));
+        // Two units are the whole width; half of one is at most 0.35 of that.
+        let bar = planar.bar.unwrap();
+        assert_eq!(
+            (bar.label.as_str(), bar.to[0] - bar.from[0]),
+            ("0.5 m", 500)
+        );
         let drawn = prepare(&figure.geographic().unwrap());
         let bar = drawn.bar.unwrap();
         // Two degrees at 60 degrees north are 111.2 km and 2000 steps; 20 km are at most 0.35 of

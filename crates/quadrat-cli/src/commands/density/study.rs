@@ -23,7 +23,7 @@ use crate::args::Saying;
 use crate::commands::section::preview;
 use crate::commands::{ELSEWHERE, RENAMED, print, spare_inputs};
 use crate::demo::Example;
-use crate::output::{Lock, Staged, writable};
+use crate::output::{Lock, Staged, left_over, writable};
 use crate::report;
 
 /// Runs the study of a density into a folder, with the files of a built-in example, if it is one.
@@ -57,8 +57,6 @@ pub fn go(
         let path = folder.join(format!("{}.csv", predicted.name));
         staged.bytes(&path, predicted.csv.as_bytes())?;
     }
-    staged.bytes(&fit, found.json.as_bytes())?;
-    staged.seal(&fit);
     let mut report = page_of(study, &found.estimated, example, &found.csv);
     report.warnings.extend(found.noticed.iter().cloned());
     let previews = found.predicted.iter();
@@ -71,13 +69,19 @@ pub fn go(
     };
     report.predictions.extend(previews.map(of));
     report::write(&report, folder, &mut staged)?;
+    let sealed = staged.seal(&fit, &found.json)?;
     let written = staged.finish()?;
     drop(lock);
     if !saying.quiet {
         let all = found.noticed.iter();
         all.for_each(|warning| crate::terminal::warn(warning));
     }
-    told(study, &found.estimated, (saying, &found.json), &written)
+    told(
+        study,
+        &found.estimated,
+        (saying, &sealed.json),
+        (&written, &sealed.left),
+    )
 }
 
 /// Estimates the density of a study and saves its model.
@@ -99,7 +103,7 @@ pub fn fit(study: &DensityStudy, path: &Path, output: &Path, saying: &Saying) ->
     let bytes = to_bytes(answers, named(study, &rows), &warnings);
     staged.bytes(output, &bytes)?;
     let written = staged.finish()?;
-    told(study, &estimated, (saying, &json), &written)
+    told(study, &estimated, (saying, &json), (&written, &[]))
 }
 
 /// Prints what is asked for.
@@ -107,7 +111,7 @@ fn told(
     study: &DensityStudy,
     estimated: &Estimated<'_>,
     (saying, json): (&Saying, &str),
-    written: &[PathBuf],
+    (written, left): (&[PathBuf], &[PathBuf]),
 ) -> Result<()> {
     if saying.json {
         return print(json);
@@ -121,6 +125,7 @@ fn told(
     for path in written {
         told.push_str(&format!("wrote {}\n", path.display()));
     }
+    told.extend(left_over(left).map(|line| format!("{line}\n")));
     print(&told)
 }
 

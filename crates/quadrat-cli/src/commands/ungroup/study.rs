@@ -17,7 +17,7 @@ use crate::args::Saying;
 use crate::commands::section::preview;
 use crate::commands::{ELSEWHERE, print, spare_inputs};
 use crate::demo::Example;
-use crate::output::{Lock, Staged, writable};
+use crate::output::{Lock, Sealed, Staged, left_over, writable};
 use crate::report;
 
 /// Runs the study of bands into a folder, with the files of a built-in example, if it is one.
@@ -46,12 +46,11 @@ pub fn go(
     for (name, text) in &computed.tables {
         staged.bytes(&file(name), text.as_bytes())?;
     }
-    staged.bytes(&fit, computed.json.as_bytes())?;
-    staged.seal(&fit);
     report::write(&page_of(study, &computed, example), folder, &mut staged)?;
+    let sealed = staged.seal(&fit, &computed.json)?;
     let written = staged.finish()?;
     drop(lock);
-    told(study, &computed, saying, &written)?;
+    told(study, &computed, (saying, &sealed), &written)?;
     // What was ungrouped is written; the exit status tells of the rest.
     Ok(computed.whole(study)?)
 }
@@ -60,11 +59,11 @@ pub fn go(
 fn told(
     study: &UngroupStudy,
     computed: &Computed,
-    saying: &Saying,
+    (saying, sealed): (&Saying, &Sealed),
     written: &[PathBuf],
 ) -> Result<()> {
     if saying.json {
-        return print(&computed.json);
+        return print(&sealed.json);
     }
     if saying.quiet {
         return Ok(());
@@ -76,6 +75,7 @@ fn told(
     for path in written {
         told.push_str(&format!("wrote {}\n", path.display()));
     }
+    told.extend(left_over(&sealed.left).map(|line| format!("{line}\n")));
     print(&told)
 }
 

@@ -69,9 +69,13 @@ impl Sheet {
         self.size
     }
 
-    /// Grid steps per kilometre, where coordinates are degrees.
-    pub(super) fn per_kilometre(&self, figure: &MapFigure) -> Option<f64> {
-        figure.geographic.then(|| self.steps / DEGREE)
+    /// Grid steps per unit of length, and the name of that unit: kilometres where coordinates are
+    /// degrees.
+    pub(super) fn per_unit<'a>(&self, figure: &'a MapFigure) -> Option<(f64, &'a str)> {
+        match figure.geographic {
+            true => Some((self.steps / DEGREE, "km")),
+            false => figure.unit.as_deref().map(|unit| (self.steps, unit)),
+        }
     }
 
     /// The polygons of a region on the grid; parts too small to see are dropped, unless none would
