@@ -37,7 +37,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let allowed = (length / 4).max(1).min(length.saturating_sub(1));
     known
         .into_iter()
-        .filter(|known| known.len() <= 100)
+        // Every letter too many or too few is at least one slip.
+        .filter(|known| known.len() <= 100 && known.chars().count().abs_diff(length) <= allowed)
         .map(|known| (distance(&lower, &known.to_lowercase()), known))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)

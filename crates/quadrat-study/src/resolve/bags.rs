@@ -14,7 +14,7 @@ use crate::geographic::Geographic;
 use crate::shapes::{Bags, Kind, Points, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;
-use crate::table::{BadCells, Reading, Table};
+use crate::table::{BadCell, BadCells, Reading, Table};
 
 /// How many problems of one kind are listed.
 const LISTED: usize = 20;
@@ -191,9 +191,11 @@ fn project(
 fn no_negatives(points: &Table, column: usize, weights: &[f64], problems: &mut Problems) {
     let mut bad = BadCells::default();
     for (row, weight) in weights.iter().enumerate().filter(|(_, w)| **w < 0.0) {
-        let problem = Problem::new(format!("the weight is {weight}; it cannot be negative"))
-            .remedy("mend it, or delete the row if the point does not count");
-        bad.add(Some(column), problem, || points.place(row, column));
+        let cell = BadCell {
+            fact: format!("the weight is {weight}; it cannot be negative"),
+            remedy: "mend it, or delete the row if the point does not count",
+        };
+        bad.add(Some(column), cell, || points.place(row, column));
     }
     if let Err(found) = bad.or(points.name(), points.headers(), ()) {
         problems.0.extend(found.0);

@@ -1,6 +1,7 @@
 //! Cells of a table that cannot be used: a few of each kind are shown, all are counted.
 
-use crate::diagnostic::{Place, Problem, Problems, Remedy};
+use super::number::BadCell;
+use crate::diagnostic::{Place, Problem, Problems};
 use crate::numbers::count;
 
 /// How many cells with the same fault in one column are shown one by one.
@@ -20,7 +21,7 @@ pub struct BadCells {
 #[derive(Debug)]
 struct Kind {
     column: Option<usize>,
-    remedies: Vec<Remedy>,
+    remedy: &'static str,
     first: Vec<Problem>,
     /// Different facts, of which as many are kept as are shown.
     facts: Vec<String>,
@@ -28,10 +29,9 @@ struct Kind {
 }
 
 impl BadCells {
-    /// Adds one of a column, or a whole row; `problem` has no place yet, which `place` finds where
-    /// it is shown.
-    pub fn add(&mut self, column: Option<usize>, problem: Problem, place: impl FnOnce() -> Place) {
-        let same = |kind: &Kind| kind.column == column && kind.remedies == problem.remedies;
+    /// Adds one of a column, or a whole row, whose place is looked for only where it is shown.
+    pub fn add(&mut self, column: Option<usize>, bad: BadCell, place: impl FnOnce() -> Place) {
+        let same = |kind: &Kind| kind.column == column && kind.remedy == bad.remedy;
         let known = self.kinds.iter().position(same);
         if known.is_none() && self.kinds.len() == KINDS {
             self.others += 1;
@@ -40,7 +40,7 @@ impl BadCells {
         if known.is_none() {
             self.kinds.push(Kind {
                 column,
-                remedies: problem.remedies.clone(),
+                remedy: bad.remedy,
                 first: Vec::new(),
                 facts: Vec::new(),
                 cells: 0,
@@ -49,10 +49,11 @@ impl BadCells {
         let at = known.unwrap_or(self.kinds.len() - 1);
         let kind = &mut self.kinds[at];
         kind.cells += 1;
-        if kind.facts.len() < ALONE && !kind.facts.contains(&problem.message) {
-            kind.facts.push(problem.message.clone());
+        if kind.facts.len() < ALONE && !kind.facts.contains(&bad.fact) {
+            kind.facts.push(bad.fact.clone());
         }
         if kind.first.len() < ALONE {
+            let problem = Problem::new(bad.fact).remedy(bad.remedy);
             kind.first.push(problem.at(place()));
         }
     }

@@ -112,12 +112,11 @@ impl Csv {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    found.add(
-                        start,
-                        None,
-                        format!("this row cannot be read: {error}"),
-                        "save the file again as CSV",
-                    );
+                    let bad = BadCell {
+                        fact: format!("this row cannot be read: {error}"),
+                        remedy: "save the file again as CSV",
+                    };
+                    found.add(start, None, bad);
                     break;
                 }
             }
@@ -128,21 +127,19 @@ impl Csv {
             if stop >= self.bytes.len()
                 && let Some(at) = self.open_quote(start)
             {
-                found.at(
-                    || at..at + 1,
-                    None,
-                    "the quote that opens here is never closed".to_owned(),
-                    "close it, or write it twice where the cell itself holds a quote",
-                );
+                let bad = BadCell {
+                    fact: "the quote that opens here is never closed".to_owned(),
+                    remedy: "close it, or write it twice where the cell itself holds a quote",
+                };
+                found.at(|| at..at + 1, None, bad);
                 break;
             }
             if record.len() > 1 && record.iter().all(<[u8]>::is_empty) {
-                found.add(
-                    start,
-                    None,
-                    "every cell of this row is empty".to_owned(),
-                    "delete the row",
-                );
+                let bad = BadCell {
+                    fact: "every cell of this row is empty".to_owned(),
+                    remedy: "delete the row",
+                };
+                found.add(start, None, bad);
                 continue;
             }
             if record.len() != headers.len() {
@@ -151,19 +148,16 @@ impl Csv {
                     cells(record.len()),
                     headers.len()
                 );
-                found.add(
-                    start,
-                    None,
-                    fact,
-                    "give every row as many cells as the header; quote cells that contain commas",
-                );
+                let remedy =
+                    "give every row as many cells as the header; quote cells that contain commas";
+                found.add(start, None, BadCell { fact, remedy });
                 continue;
             }
             for (i, (column, &at)) in columns.iter_mut().zip(wanted).enumerate() {
                 let cell = std::str::from_utf8(&record[at]).unwrap_or("");
                 match parse(i, cell) {
                     Ok(value) => column.push(value),
-                    Err(error) => found.add(start, Some(at), error.fact, error.remedy),
+                    Err(bad) => found.add(start, Some(at), bad),
                 }
             }
         }
@@ -250,22 +244,15 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn add(&mut self, row_start: usize, column: Option<usize>, fact: String, remedy: &str) {
+    fn add(&mut self, row_start: usize, column: Option<usize>, bad: BadCell) {
         let csv = self.csv;
-        self.at(|| csv.cell(row_start, column), column, fact, remedy);
+        self.at(|| csv.cell(row_start, column), column, bad);
     }
 
     /// `bytes` are looked for only where they are shown.
-    fn at(
-        &mut self,
-        bytes: impl FnOnce() -> Range<usize>,
-        column: Option<usize>,
-        fact: String,
-        remedy: &str,
-    ) {
+    fn at(&mut self, bytes: impl FnOnce() -> Range<usize>, column: Option<usize>, bad: BadCell) {
         let (csv, name, headers) = (self.csv, self.name, self.headers);
-        let problem = Problem::new(fact).remedy(remedy);
-        self.bad.add(column, problem, || Place {
+        self.bad.add(column, bad, || Place {
             file: name.to_owned(),
             spot: Some(Spot::in_bytes(&csv.bytes, bytes())),
             column_name: column.and_then(|at| headers.get(at).cloned()),

@@ -21,6 +21,7 @@ use crate::suggest;
 pub use bad_cells::BadCells;
 pub use cell::Reading;
 pub use csv::NewColumn;
+pub use number::BadCell;
 pub use number::{is_missing, parse as parse_number};
 
 /// A table whose header was read; columns of numbers are read when asked for.
@@ -212,7 +213,7 @@ impl Table {
         &self,
         parquet: &parquet::Parquet,
         at: usize,
-        parse: impl Fn(&str) -> Result<(f64, f64), number::BadCell>,
+        parse: impl Fn(&str) -> Result<(f64, f64), BadCell>,
         bad: &mut BadCells,
     ) -> Result<Vec<(f64, f64)>, Problems> {
         let mut column = Vec::new();
@@ -223,10 +224,7 @@ impl Table {
         {
             match parse(text) {
                 Ok(cell) => column.push(cell),
-                Err(error) => {
-                    let problem = Problem::new(error.fact).remedy(error.remedy);
-                    bad.add(Some(at), problem, || self.place(row, at));
-                }
+                Err(cell) => bad.add(Some(at), cell, || self.place(row, at)),
             }
         }
         Ok(column)
@@ -270,7 +268,7 @@ impl Table {
         &self,
         file: &GeoFile,
         wanted: &[usize],
-        parse: impl Fn(usize, &Value) -> Result<T, number::BadCell>,
+        parse: impl Fn(usize, &Value) -> Result<T, BadCell>,
     ) -> Result<Vec<Vec<T>>, Problems> {
         let mut bad = BadCells::default();
         let mut columns = Vec::with_capacity(wanted.len());
@@ -283,18 +281,18 @@ impl Table {
                 // Some columns have a meaning for nothing.
                 let read = value.as_ref().map(|value| parse(i, value));
                 let nothing = || parse(i, &Value::from("")).ok().map(Ok);
-                let problem = match read.or_else(nothing) {
+                let cell = match read.or_else(nothing) {
                     Some(Ok(value)) => {
                         column.push(value);
                         continue;
                     }
-                    Some(Err(error)) => Problem::new(error.fact).remedy(error.remedy),
-                    None => {
-                        Problem::new(format!("the property `{}` is missing or null", short(name)))
-                            .remedy("fill it in, or remove the feature")
-                    }
+                    Some(Err(cell)) => cell,
+                    None => BadCell {
+                        fact: format!("the property `{}` is missing or null", short(name)),
+                        remedy: "fill it in, or remove the feature",
+                    },
                 };
-                bad.add(Some(at), problem, || self.place(row, at));
+                bad.add(Some(at), cell, || self.place(row, at));
             }
             columns.push(column);
         }

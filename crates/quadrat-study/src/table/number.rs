@@ -46,8 +46,12 @@ pub fn parse_or_missing(cell: &str) -> Result<f64, BadCell> {
 
 /// Whether a cell says that there is nothing.
 pub fn is_missing(cell: &str) -> bool {
-    let word = cell.trim().to_lowercase();
-    word.is_empty() || word == "nan" || MISSING.contains(&word.as_str())
+    let word = cell.trim();
+    word.is_empty() || word.eq_ignore_ascii_case("nan") || is_missing_word(word)
+}
+
+fn is_missing_word(word: &str) -> bool {
+    MISSING.iter().any(|own| word.eq_ignore_ascii_case(own))
 }
 
 /// What is wrong with a cell that holds something else.
@@ -72,7 +76,7 @@ pub fn key(cell: &str) -> Result<String, BadCell> {
 /// How to mend one cell. What to do with a column of names is said where one may stand: in the
 /// inputs of a study.
 fn remedy(cell: &str) -> &'static str {
-    if MISSING.contains(&cell.to_lowercase().as_str()) {
+    if is_missing_word(cell) {
         "delete the row if the value is missing"
     } else if cell.contains(',') && cell.replace(',', "").parse::<f64>().is_ok() {
         "write numbers with a decimal point and without separators of thousands"
@@ -88,9 +92,10 @@ fn remedy(cell: &str) -> &'static str {
 /// Whether a cell begins like 2020-01-31, 31.1.2020 or 1/31/2020: three groups of digits.
 fn is_date(cell: &str) -> bool {
     let day = cell.split([' ', 'T']).next().unwrap_or(cell);
-    let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
-    let digits = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    parts.len() == 3 && parts.iter().all(digits)
+    let mut parts = day.split(['-', '/', '.']);
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let mut next = || parts.next().is_some_and(digits);
+    next() && next() && next() && parts.next().is_none()
 }
 
 #[cfg(test)]

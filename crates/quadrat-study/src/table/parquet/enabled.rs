@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::spot;
 use crate::diagnostic::{Place, Problem, Problems};
-use crate::table::BadCells;
+use crate::table::{BadCell, BadCells};
 
 /// A Parquet file in memory.
 pub struct Parquet {
@@ -79,9 +79,11 @@ impl Parquet {
             match cell.filter(|cell| !cell.is_empty()) {
                 Some(key) => keys.push(key),
                 None => {
-                    let problem = Problem::new("the key is empty");
-                    let problem = problem.remedy("fill it in, or delete the row");
-                    bad.add(Some(at), problem, || Place {
+                    let cell = BadCell {
+                        fact: "the key is empty".to_owned(),
+                        remedy: "fill it in, or delete the row",
+                    };
+                    bad.add(Some(at), cell, || Place {
                         spot: Some(spot(row)),
                         ..place.clone()
                     });
@@ -175,8 +177,8 @@ impl Parquet {
                 Some(value) => format!("`{value}` is not finite"),
                 None => "the cell is empty".to_owned(),
             };
-            let problem = Problem::new(fact).remedy("delete the row if the value is missing");
-            bad.add(Some(at), problem, || Place {
+            let remedy = "delete the row if the value is missing";
+            bad.add(Some(at), BadCell { fact, remedy }, || Place {
                 spot: Some(spot(row)),
                 ..place.clone()
             });
