@@ -58,8 +58,8 @@ __all__ = sorted(["__version__", "set_threads", *_WHERE])
 
 
 def __getattr__(name):
-    if name == "sklearn":
-        return importlib.import_module(".sklearn", __name__)
+    if name in ("dask", "sklearn"):
+        return importlib.import_module("." + name, __name__)
     module = _WHERE.get(name)
     if module is None:
         raise AttributeError(f"module 'quadrat' has no attribute {name!r}")

@@ -177,14 +177,20 @@ class Model:
     def _fitted(self, *, seed=0, method="auto", hyperparameters="auto", starts=None, threads=None,
                 inducing=None, move_inducing=False, progress=None):
         """The posterior, whose warnings nobody is told."""
-        at = inducing.bind(None)[0] if isinstance(inducing, Support) else None
-        number = None if at is not None else _optional(inducing, "inducing")
-        seed, starts, threads = (_arrays.whole(seed, "seed"), _optional(starts, "starts"),
-                                 _optional(threads, "threads"))
+        how, at = asked(method, hyperparameters, seed, starts, threads, inducing, move_inducing)
         with _progress.listener(progress) as listen:
-            fitted = self._model.fit(
-                method, hyperparameters, seed, starts, threads, number, at, move_inducing, listen)
+            fitted = self._model.fit(how, at, listen)
         return Posterior(fitted, self._tables())
+
+
+def asked(method, hyperparameters, seed, starts, threads, inducing, move_inducing):
+    """How a model is fitted, in numbers, and where its inducing points lie if that was given."""
+    at = inducing.bind(None)[0] if isinstance(inducing, Support) else None
+    return {
+        "method": method, "hyperparameters": hyperparameters, "seed": _arrays.whole(seed, "seed"),
+        "starts": _optional(starts, "starts"), "threads": _optional(threads, "threads"),
+        "inducing": None if at is not None else _optional(inducing, "inducing"),
+        "move_inducing": bool(move_inducing)}, at
 
 
 def _optional(value, name):

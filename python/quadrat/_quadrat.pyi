@@ -108,16 +108,27 @@ class Model:
     def parameters(self) -> list[dict[str, Any]]: ...
     def fit(
         self,
-        method: str,
-        hyperparameters: str,
-        seed: int,
-        starts: int | None = None,
-        threads: int | None = None,
-        inducing: int | None = None,
+        how: dict[str, Any],
         inducing_at: Support | None = None,
-        move_inducing: bool = False,
         progress: Callable[..., object] | None = None,
     ) -> Posterior: ...
+    def fit_in_shards(
+        self,
+        how: dict[str, Any],
+        begin: Callable[[bytes], object],
+        sums: Callable[[bytes, bytes], bytes],
+        points: int,
+        is_thinned: bool,
+        inducing_at: Support | None = None,
+        progress: Callable[..., object] | None = None,
+    ) -> Posterior: ...
+
+@final
+class Shard:
+    def __new__(cls, model: Model, outline: bytes, before: int) -> Shard: ...
+    def sums(self, pass_: bytes) -> bytes: ...
+
+def add_sums(sums: list[bytes]) -> bytes: ...
 
 @final
 class Posterior:

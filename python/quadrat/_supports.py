@@ -178,7 +178,7 @@ class _Bag(Support):
         rows = len(next(iter(columns.values())))
         weight = self._weight
         weight = np.ones(rows) if weight is None else _arrays.column(weight, "weight", data, rows)
-        order, keys, offsets = _groups(self._key, self._keys, data, rows)
+        order, keys, offsets = by_bag(self._key, self._keys, data, rows)
         at = [np.ascontiguousarray(own[order]) for own in columns.values()]
         weight = np.ascontiguousarray(weight[order])
         arguments = (list(columns), at, weight, offsets, self._needed(aggregate))
@@ -354,21 +354,29 @@ def _product(axes):
     return [np.ascontiguousarray(own.ravel()) for own in np.meshgrid(*axes, indexing="ij")]
 
 
-def _groups(key, keys, data, rows):
-    """The points by bag, the keys of the bags, and where each begins."""
+def by_bag(key, keys, data, rows):
+    """The points by bag, the keys of the bags, and where each begins.
+
+    Bags are in the order of their first points where `keys` is not given.
+    """
     if isinstance(key, str):
         from . import _frames
         key = _frames.take(data, key, "key")
     own = list(key)
     if len(own) != rows:
         raise DataError(f"key has {len(own)} rows, and the inputs have {rows}")
-    members = {}
-    for at, name in enumerate(own):
-        members.setdefault(name, []).append(at)
-    keys = list(members) if keys is None else list(keys)
+    numbers = {}
+    number = np.fromiter((numbers.setdefault(name, len(numbers)) for name in own),
+                         dtype=np.intp, count=rows)
+    order = np.argsort(number, kind="stable")
+    sizes = np.bincount(number, minlength=len(numbers))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    if keys is None:
+        return order, list(numbers), offsets.tolist()
+    keys = list(keys)
     for name in keys:
-        if name not in members:
+        if name not in numbers:
             raise DataError(f"keys: no point has the key {name!r}")
-    order = np.array([at for name in keys for at in members[name]], dtype=np.intp)
-    offsets = [0, *itertools.accumulate(len(members[name]) for name in keys)]
-    return order, keys, offsets
+    at = [numbers[name] for name in keys]
+    order = np.concatenate([order[offsets[i]:offsets[i + 1]] for i in at] or [order[:0]])
+    return order, keys, np.concatenate([[0], np.cumsum(sizes[at])]).tolist()

@@ -10,6 +10,7 @@
 //! | `errors` | errors of the library as exceptions of `quadrat._errors` |
 //! | `work` | long work: threads, signals, progress |
 //! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
+//! | `shards` | a part of the rows in each process |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
 //! | `ungroup`, `density`, `plane` | the jobs that are one call |
@@ -27,6 +28,7 @@ mod posterior;
 mod prediction;
 mod program;
 mod saved_densities;
+mod shards;
 mod study;
 mod support;
 mod ungroup;
@@ -57,6 +59,8 @@ mod _quadrat {
     use crate::program::program;
     #[pymodule_export]
     use crate::saved_densities::{is_density, load_densities};
+    #[pymodule_export]
+    use crate::shards::{Shard, add_sums};
     #[pymodule_export]
     use crate::study::{run_file, run_text};
     #[pymodule_export]

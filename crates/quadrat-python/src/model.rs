@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use quadrat::error::FitError;
 use quadrat::inference::sites::Method;
 use quadrat::kernel::Kernel;
 use quadrat::link::Link;
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inducing, Inference, Mean, Model as Prior, Setting, Varying,
+    FitOptions, Hyperparameters, Inducing, Inference, Mean, Model as Prior, Posterior as Fitted,
+    Setting, Varying,
 };
 use quadrat::parameter::{PriorDensity, Transform};
 
@@ -17,6 +19,7 @@ use crate::errors::{Failure, Outcome};
 use crate::likelihood::Likelihood;
 use crate::observations::observations;
 use crate::posterior::Posterior;
+use crate::shards::Asked;
 use crate::support::Support;
 use crate::work::{self, Control};
 
@@ -125,59 +128,111 @@ impl Model {
     }
 
     /// The posterior.
-    #[pyo3(signature = (method, hyperparameters, seed, starts=None, threads=None,
-        inducing=None, inducing_at=None, move_inducing=false, progress=None))]
+    #[pyo3(signature = (how, inducing_at=None, progress=None))]
     fn fit(
         &self,
         py: Python<'_>,
-        method: &str,
-        hyperparameters: &str,
-        seed: u64,
-        starts: Option<usize>,
-        threads: Option<usize>,
-        inducing: Option<usize>,
+        how: How,
         inducing_at: Option<&Support>,
-        move_inducing: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Posterior> {
-        let control = Arc::new(Control::default());
-        let mut options = FitOptions::default().with_seed(seed);
-        if let Some(starts) = starts {
+        let prior = self.prior.clone();
+        let fit = move |options: &FitOptions| prior.fit(options);
+        fitted(py, (how, inducing_at), progress.as_ref(), fit)
+    }
+
+    /// The posterior, where the rows are elsewhere and those of this model stand for them: `begin`
+    /// is told what every shard needs, and `sums` asked for the sums of every pass.
+    #[pyo3(signature = (how, begin, sums, points, is_thinned, inducing_at=None, progress=None))]
+    fn fit_in_shards(
+        &self,
+        py: Python<'_>,
+        how: How,
+        begin: Py<PyAny>,
+        sums: Py<PyAny>,
+        points: usize,
+        is_thinned: bool,
+        inducing_at: Option<&Support>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Posterior> {
+        let prior = self.prior.clone();
+        let asked = Arc::new(Asked::new(begin, sums, points, is_thinned));
+        let shards = Arc::clone(&asked);
+        let fit = move |options: &FitOptions| prior.fit_in_shards(shards, options);
+        let found = fitted(py, (how, inducing_at), progress.as_ref(), fit);
+        found.map_err(|error| asked.raised().unwrap_or(error))
+    }
+}
+
+impl Model {
+    pub(crate) fn prior(&self) -> &Prior {
+        &self.prior
+    }
+}
+
+/// How a model is fitted.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct How {
+    method: String,
+    hyperparameters: String,
+    seed: u64,
+    starts: Option<usize>,
+    threads: Option<usize>,
+    inducing: Option<usize>,
+    move_inducing: bool,
+}
+
+impl How {
+    fn options(self, inducing_at: Option<&Support>) -> Outcome<FitOptions> {
+        let mut options = FitOptions::default()
+            .with_seed(self.seed)
+            .with_inference(inference_of(&self.method)?)
+            .with_hyperparameters(integration_of(&self.hyperparameters)?);
+        if let Some(starts) = self.starts {
             options = options.with_starts(starts);
         }
-        if let Some(threads) = threads {
+        if let Some(threads) = self.threads {
             options = options.with_threads(threads);
         }
         if let Some(at) = inducing_at {
             options = options.with_inducing(Inducing::At(Box::new(at.functionals.clone())));
-        } else if let Some(number) = inducing {
+        } else if let Some(number) = self.inducing {
             options = options.with_inducing(Inducing::Number(number));
         }
-        if move_inducing {
+        if self.move_inducing {
             options = options.with_moved_inducing();
         }
-        let ways = inference_of(method).and_then(|m| Ok((m, integration_of(hyperparameters)?)));
-        let (inference, hyperparameters) = ways.map_err(|failure| failure.raise(py))?;
-        let options = options
-            .with_inference(inference)
-            .with_hyperparameters(hyperparameters)
-            .with_progress(Arc::clone(&control) as _)
-            .with_keeper(Arc::clone(&control) as _);
-        let prior = self.prior.clone();
-        let heard = Arc::clone(&control);
-        let fitted = work::watched(py, &control, progress.as_ref(), move || {
-            let posterior = prior.fit(&options)?;
-            let summary = posterior.summary();
-            if !summary.converged && !heard.was_stopped() {
-                let reason = summary.warnings.join("; ");
-                return Err(Failure::NotConverged(format!(
-                    "the fit did not converge ({reason}); give starts or bounds of hyperparameters, or simplify the kernel"
-                )));
-            }
-            Ok(posterior)
-        })?;
-        Ok(Posterior::new(fitted, control.was_stopped()))
+        Ok(options)
     }
+}
+
+/// What a fit finds, while signals are looked after.
+fn fitted(
+    py: Python<'_>,
+    (how, inducing_at): (How, Option<&Support>),
+    progress: Option<&Bound<'_, PyAny>>,
+    fit: impl FnOnce(&FitOptions) -> Result<Fitted, FitError> + Send + 'static,
+) -> PyResult<Posterior> {
+    let control = Arc::new(Control::default());
+    let options = how.options(inducing_at);
+    let options = options
+        .map_err(|failure| failure.raise(py))?
+        .with_progress(Arc::clone(&control) as _)
+        .with_keeper(Arc::clone(&control) as _);
+    let heard = Arc::clone(&control);
+    let found = work::watched(py, &control, progress, move || {
+        let posterior = fit(&options)?;
+        let summary = posterior.summary();
+        if !summary.converged && !heard.was_stopped() {
+            let reason = summary.warnings.join("; ");
+            return Err(Failure::NotConverged(format!(
+                "the fit did not converge ({reason}); give starts or bounds of hyperparameters, or simplify the kernel"
+            )));
+        }
+        Ok(posterior)
+    })?;
+    Ok(Posterior::new(found, control.was_stopped()))
 }
 
 fn parsed(kernel: &str) -> Outcome<Kernel> {

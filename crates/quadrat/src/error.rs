@@ -353,6 +353,12 @@ pub enum FitError {
         /// About what is left to gain, in nats.
         left: f64,
     },
+    /// Rows that are elsewhere could not be asked.
+    #[error("a part of the rows gave no answer: {reason}")]
+    Shards {
+        /// What was told of it.
+        reason: String,
+    },
     /// What a [`Keeper`](crate::progress::Keeper) kept cannot be gone on from.
     #[error("what was kept of the fit {reason}; begin anew, without it")]
     Kept {

@@ -89,7 +89,7 @@ impl Model {
         !matches!(error, InputError::TooManyNodes { .. }) || self.are_of_points()
     }
 
-    fn learn_in_pool(
+    pub(super) fn learn_in_pool(
         &self,
         problem: Problem,
         choice: &SparseChoice,
@@ -179,7 +179,7 @@ impl Model {
             found => found?,
         };
         if let Some(sparse) = problem.sparse_mut() {
-            sparse.near = Vec::new();
+            (sparse.near, sparse.shards) = (Vec::new(), None);
         }
         if lost > 0.0 && is_integrated {
             warnings.push(format!(

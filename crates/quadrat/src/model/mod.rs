@@ -36,6 +36,7 @@ mod relearn;
 mod save;
 #[cfg(test)]
 mod seconds_tests;
+mod shards;
 mod sparse_starts;
 mod specify;
 mod steady;
@@ -72,6 +73,7 @@ pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
 pub use overlap::{CountedOnce, Overlap, Treatment, WhyKept, counted_once};
 pub use redundant::RedundantRow;
 pub use save::FORMAT;
+pub use shards::{Shard, Shards, add_sums};
 
 use crate::error::InputError;
 use crate::kernel::Kernel;

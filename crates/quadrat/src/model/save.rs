@@ -35,7 +35,7 @@ use crate::support::Functionals;
 
 /// The format this version writes, and the only one it reads; it rises with every change of what is
 /// below.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 const MAGIC: &[u8] = b"quadrat-model ";
 
@@ -66,6 +66,8 @@ struct SavedSparse {
     form: LogSum,
     within: Within,
     found: Option<VariationalPosterior>,
+    /// Whether rows have fewer points than those they stand for.
+    is_thinned: bool,
 }
 
 impl Saved {
@@ -211,6 +213,7 @@ impl Posterior {
                 form: s.options.form,
                 within: s.within,
                 found: s.found.clone(),
+                is_thinned: s.is_thinned,
             }),
         };
         saved.to_bytes()
@@ -252,7 +255,7 @@ impl Posterior {
                 inducing: Inducing::At(Box::new(sparse.inducing)),
                 form: sparse.form,
                 within: sparse.within,
-                seed: 1,
+                ..SparseChoice::default()
             };
             let made = Sparse::new(
                 &saved.kernel,
@@ -261,7 +264,11 @@ impl Posterior {
                 &tables,
                 &choice,
             );
-            made.map(|made| made.with_found(sparse.found))
+            made.map(|made| Sparse {
+                found: sparse.found,
+                is_thinned: sparse.is_thinned,
+                ..made
+            })
         });
         let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
         let model = Specified {

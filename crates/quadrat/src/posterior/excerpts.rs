@@ -111,7 +111,7 @@ impl Posterior {
             inducing: Inducing::At(Box::new(inducing)),
             form: sparse.options.form,
             within: sparse.within,
-            seed: 1,
+            ..SparseChoice::default()
         };
         let theta = &self.components[0].theta;
         let mut problem = self.problem.on(&tables, Some(&choice)).ok()?;

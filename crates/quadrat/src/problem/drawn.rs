@@ -27,7 +27,7 @@ const MOST_FACTORS: f64 = 5e10;
 impl Problem {
     /// Lets draws meet the rows' sums beside inducing points, where rows have few nodes and a link
     /// that allows draws; other forms of expected sums are there to be compared with, and have
-    /// none.
+    /// none, nor have rows with fewer points than those they stand for.
     ///
     /// # Arguments
     /// * `tables` - the user's
@@ -46,7 +46,8 @@ impl Problem {
         // Bags keep their points; boxes have more nodes here only where the lengthscale is shorter.
         let is_few = sparse.bags.points() <= 2 * MOST_NODES;
         let is_sum = tables.iter().any(is_pooled);
-        if !is_few || !is_sum || sparse.options.form != LogSum::Matched {
+        let is_whole = !sparse.is_thinned && sparse.options.form == LogSum::Matched;
+        if !is_few || !is_sum || !is_whole {
             return None;
         }
         let restricted = outputs::restrict(self.kernel(), tables).ok()?;

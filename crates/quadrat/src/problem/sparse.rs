@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ use super::sparse_labels::with_labels;
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
 use crate::inference::sparse::{
-    Bags, LogSum, SparseOptions, UnknownMean, VariationalPosterior, Within, k_means,
+    Bags, LogSum, Shards, SparseOptions, UnknownMean, VariationalPosterior, Within, k_means,
 };
 use crate::kernel::{Kernel, Role};
 use crate::linalg::Mat;
@@ -46,6 +47,8 @@ pub(crate) struct SparseChoice {
     pub form: LogSum,
     pub within: Within,
     pub seed: u64,
+    /// Rows before these, where they are a shard of all.
+    pub before: usize,
 }
 
 impl SparseChoice {
@@ -55,6 +58,7 @@ impl SparseChoice {
             form: options.log_sum,
             within: options.within,
             seed: options.seed,
+            before: 0,
         }
     }
 }
@@ -76,6 +80,10 @@ pub(crate) struct Sparse {
     pub found: Option<VariationalPosterior>,
     /// Beliefs at some values of the hyperparameters, for whoever looks at these again.
     pub near: Vec<VariationalPosterior>,
+    /// Whoever has the rows, while they are learned from, where those here only stand for them.
+    pub shards: Option<Arc<dyn Shards>>,
+    /// Whether those here have fewer points than what they stand for.
+    pub is_thinned: bool,
 }
 
 impl Sparse {
@@ -94,7 +102,7 @@ impl Sparse {
         let covariance = Covariance::new(kernel);
         let mut observed = Functionals::new(kernel.columns().to_vec());
         let mut points = Functionals::new(kernel.columns().to_vec());
-        let mut bags = Bags::new(choice.within);
+        let mut bags = Bags::new(choice.within).after(choice.before);
         for table in tables {
             observed.extend(table.supports())?;
             // Probabilities at points are those of their rows.
@@ -150,12 +158,9 @@ impl Sparse {
             asked,
             found: None,
             near: Vec::new(),
+            shards: None,
+            is_thinned: false,
         })
-    }
-
-    /// With the belief to begin with.
-    pub fn with_found(self, found: Option<VariationalPosterior>) -> Self {
-        Self { found, ..self }
     }
 
     /// Where a search for the belief at these hyperparameters begins.
@@ -204,6 +209,8 @@ impl Sparse {
     /// Points times squared inducing points: a third of the operations of a pass.
     pub fn flops(&self) -> f64 {
         let (points, inducing) = self.size();
+        let shards = self.shards.as_ref();
+        let points = shards.map_or(points, |shards| shards.points());
         points as f64 * (inducing * inducing) as f64
     }
 

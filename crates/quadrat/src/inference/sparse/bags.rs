@@ -71,6 +71,8 @@ pub struct Bags {
     chunks: Vec<usize>,
     size: usize,
     within: Within,
+    /// Rows before these, where they are a part of all.
+    before: usize,
 }
 
 impl Bags {
@@ -87,7 +89,15 @@ impl Bags {
                 sample: within.sample.max(2),
                 ..within
             },
+            before: 0,
         }
+    }
+
+    /// Whose first row is that many after the first of all, so that its points are drawn as there.
+    #[must_use]
+    pub fn after(mut self, before: usize) -> Self {
+        self.before = before;
+        self
     }
 
     /// Cuts chunks of about this many points; a row is never cut. To be called before rows are
@@ -209,7 +219,7 @@ impl Bags {
             return (0..n).collect();
         }
         let mut random = ChaCha8Rng::seed_from_u64(self.within.seed);
-        random.set_stream(row as u64);
+        random.set_stream((self.before + row) as u64);
         let mut out = rand::seq::index::sample(&mut random, n, self.within.sample).into_vec();
         out.sort_unstable();
         out

@@ -460,7 +460,8 @@ fn gradients_are_those_of_the_definition() {
         }
         let shifts = [0, 1].map(|d| toy.induced.shift(d, 1e-6));
         let stream = Stream::new(&toy, &at.theta, form, 0).unwrap();
-        let in_places = stream.moving(shifts.into()).run(&q, Depth::All).in_places;
+        let moving = stream.moving(shifts.into());
+        let in_places = moving.run(&q, Depth::All).unwrap().in_places;
         assert_eq!(in_places.len(), 12);
         for (i, got) in in_places.iter().enumerate() {
             let (d, point) = (i / 6, i % 6);
@@ -488,7 +489,8 @@ fn no_kind_or_form_depends_on_chunks_or_threads() {
         in_pool(threads, || {
             let stream = Stream::new(toy, &at.theta, form, 0).unwrap();
             let shifts = [0, 1].map(|d| toy.induced.shift(d, 1e-6));
-            let found = stream.moving(shifts.into()).run(&at.normal(), Depth::All);
+            let moving = stream.moving(shifts.into());
+            let found = moving.run(&at.normal(), Depth::All).unwrap();
             let n = found.in_mean.len();
             let squares = (0..n * n).map(|k| found.in_covariance[(k % n, k / n)]);
             [

@@ -127,9 +127,10 @@ pub(super) fn search(
     let start = start.filter(|(near, _)| near.size() == problem.prior().inducing());
     let rate = start.as_ref().and_then(|(_, rate)| *rate);
     let near = start.map(|(near, _)| {
-        let bound = stream.run(&near, Depth::Sites);
-        (near, bound)
+        let bound = stream.run(&near, Depth::Sites)?;
+        Ok::<_, FitError>((near, bound))
     });
+    let near = near.transpose()?;
     let begun = usize::from(near.is_some());
     let (normal, bound, passes) = match near.filter(|(_, bound)| bound.value.is_finite()) {
         Some((normal, bound)) => (normal, bound, begun),
@@ -176,8 +177,8 @@ pub(super) fn search(
         }
         let ended = match is_stopped() {
             true => Ended::Stopped,
-            false if walk.mix() => Ended::Moved,
-            false => walk.step(),
+            false if walk.mix()? => Ended::Moved,
+            false => walk.step()?,
         };
         match ended {
             Ended::Moved => {}
@@ -202,7 +203,7 @@ pub(super) fn search(
     } = walk;
     let is_used = converged || (left < USABLE && !stopped);
     if is_used && depth == Depth::All && bound.gradient.is_empty() {
-        bound = stream.run(&normal, depth);
+        bound = stream.run(&normal, depth)?;
         passes += 1;
     }
     Ok(Converged {
@@ -311,19 +312,19 @@ impl Walk<'_> {
         rate.is_some_and(|rate| rate < QUICK) && 0.5 * left < self.least()
     }
 
-    fn run(&mut self, normal: &Normal, is_last: bool) -> Bound {
+    fn run(&mut self, normal: &Normal, is_last: bool) -> Result<Bound, FitError> {
         self.passes += 1;
         let depth = if is_last { self.depth } else { Depth::Sites };
         self.stream.run(normal, depth)
     }
 
     /// Moves to the Anderson mixture of the last steps, if the bound is not lower there.
-    fn mix(&mut self) -> bool {
+    fn mix(&mut self) -> Result<bool, FitError> {
         let Some((precision, shift)) = self.history.mixed() else {
-            return false;
+            return Ok(false);
         };
         if let Ok(moved) = Normal::new(precision, shift) {
-            let there = self.run(&moved, self.left < MIXED * self.least());
+            let there = self.run(&moved, self.left < MIXED * self.least())?;
             if there.value >= self.bound.value - self.slack() {
                 self.accept(moved, there);
                 (self.is_mixed, self.is_full) = (true, false);
@@ -334,19 +335,19 @@ impl Walk<'_> {
                 if self.mixtures > 1 {
                     self.rate = Some(1.0);
                 }
-                return true;
+                return Ok(true);
             }
         }
         self.history.keep_last();
-        false
+        Ok(false)
     }
 
     /// Takes a natural-gradient step, cut until the bound does not fall.
-    fn step(&mut self) -> Ended {
+    fn step(&mut self) -> Result<Ended, FitError> {
         let mut change = f64::INFINITY;
         while self.step >= SMALLEST_STEP {
             if (self.is_stopped)() {
-                return Ended::Stopped;
+                return Ok(Ended::Stopped);
             }
             let moved = self.history.last().map(|(precision, shift)| {
                 self.normal.towards(precision.as_ref(), shift, self.step)
@@ -360,7 +361,7 @@ impl Walk<'_> {
                     .or(self.learned)
                     .map_or(f64::INFINITY, |rate| rate * self.left);
                 let is_last = next < self.least() || (is_full && self.is_near(after));
-                let there = self.run(&moved, is_last);
+                let there = self.run(&moved, is_last)?;
                 if there.value >= self.bound.value - self.slack() {
                     self.accept(moved, there);
                     (self.is_mixed, self.is_full) = (false, is_full);
@@ -368,7 +369,7 @@ impl Walk<'_> {
                     if self.since > PATIENCE {
                         self.step = (2.0 * self.step).min(1.0);
                     }
-                    return Ended::Moved;
+                    return Ok(Ended::Moved);
                 }
                 change = (there.value - self.bound.value).abs();
                 if self.step <= SMALL_STEP && change < self.known() {
@@ -380,7 +381,7 @@ impl Walk<'_> {
             self.rate = Some(1.0);
         }
         self.gain = change;
-        Ended::Stuck
+        Ok(Ended::Stuck)
     }
 
     fn accept(&mut self, normal: Normal, bound: Bound) {

@@ -7,7 +7,7 @@ use super::collapsed::{collapsed, is_normal};
 use super::converge::{reduction, search};
 use super::inducing_factor::inducing_factor;
 use super::options::SparseOptions;
-use super::pass::{Bound, Depth, Stream};
+use super::pass::{Bound, Depth, Shards, Stream};
 use super::{Normal, SparseProblem, VariationalPosterior};
 use crate::error::FitError;
 use crate::inference::converged::Converged;
@@ -135,7 +135,12 @@ impl<'a> SparseEvidence<'a> {
     /// Points of all rows, and inducing points.
     pub(super) fn size(&self) -> (usize, usize) {
         let inducing = self.problem.prior().inducing();
-        (self.problem.bags().points(), inducing)
+        (self.points(), inducing)
+    }
+
+    fn points(&self) -> usize {
+        let shards = self.problem.shards();
+        shards.map_or_else(|| self.problem.bags().points(), Shards::points)
     }
 
     /// Passes over all rows so far.
@@ -174,13 +179,13 @@ impl<'a> SparseEvidence<'a> {
                 Some(near) => near.normal.clone(),
                 None => {
                     let wide = Normal::isotropic(self.problem.prior().inducing(), 1.0)?;
-                    collapsed(&wide, &stream.run(&wide, Depth::Sites))?.0
+                    collapsed(&wide, &stream.run(&wide, Depth::Sites)?)?.0
                 }
             };
             count(1 + usize::from(start.is_none()) + usize::from(with_gradient));
-            let (best, value) = collapsed(&near, &stream.run(&near, Depth::Sites))?;
+            let (best, value) = collapsed(&near, &stream.run(&near, Depth::Sites)?)?;
             let found = if with_gradient {
-                At::of(stream.run(&best, Depth::All))
+                At::of(stream.run(&best, Depth::All)?)
             } else {
                 At {
                     value,
@@ -257,7 +262,7 @@ impl Evidence for SparseEvidence<'_> {
     }
 
     fn is_dear(&self) -> bool {
-        self.problem.bags().points() > DEAR
+        self.points() > DEAR
     }
 
     fn difference(&self) -> f64 {

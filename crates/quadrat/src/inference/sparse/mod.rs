@@ -75,7 +75,7 @@ pub use learn::{CurvatureOf, SparseOptimum, learn_sparse};
 pub use moments::sampled_total;
 pub use normal::Normal;
 pub use options::SparseOptions;
-pub use pass::{Bound, bound};
+pub use pass::{Bound, Depth, Pass, Shards, Sums, bound, sums};
 pub use prior::{SparsePrior, UnknownMean};
 pub use problem::SparseProblem;
 pub use state::SparseState;

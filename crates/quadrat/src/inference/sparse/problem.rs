@@ -1,6 +1,7 @@
 //! What sparse inference asks of a model.
 
 use super::bags::Bags;
+use super::pass::Shards;
 use super::prior::{SparsePrior, UnknownMean};
 use crate::covariance::Induced;
 use crate::inference::sites::Block;
@@ -35,6 +36,12 @@ pub trait SparseProblem: Sync {
 
     /// Every hyperparameter, in the order of `theta`.
     fn parameters(&self) -> &[Parameter];
+
+    /// Whoever has the rows, where those here only stand for them: they then tell where to begin,
+    /// and every pass is asked of the others.
+    fn shards(&self) -> Option<&dyn Shards> {
+        None
+    }
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;

@@ -28,7 +28,8 @@ pub(super) fn begin(
     let mean = stream.factor.half_solve(&vec![level; size]);
     let shift = mean.iter().map(|m| m / variance).collect();
     let raised = Normal::new(narrow.precision().to_owned(), shift)?;
-    let [low, high] = [&narrow, &raised].map(|q| stream.run(q, Depth::Sites));
+    let low = stream.run(&narrow, Depth::Sites)?;
+    let high = stream.run(&raised, Depth::Sites)?;
     // Also where the bound at the prior mean is not a number.
     match high.value > low.value || !low.value.is_finite() {
         true => Ok((raised, high)),
@@ -123,7 +124,7 @@ mod tests {
             let stream = Stream::new(&toy, &theta, LogSum::Matched, 0).unwrap();
             let (normal, bound) = begin(&stream, &toy, &SparseOptions::default()).unwrap();
             let still = Normal::isotropic(normal.size(), 0.1).unwrap();
-            let still = stream.run(&still, Depth::Value).value;
+            let still = stream.run(&still, Depth::Value).unwrap().value;
             (normal, bound.value - still)
         };
         let (raised, gained) = begun(4000.0);

@@ -104,7 +104,7 @@ fn neither_chunks_nor_threads_nor_memory_matter() {
         let q = Normal::from_covariance_factor(&mean, lower.as_ref()).unwrap();
         in_pool(threads, || {
             let stream = Stream::new(&toy, &theta, LogSum::Matched, memory).unwrap();
-            stream.run(&q, Depth::All)
+            stream.run(&q, Depth::All).unwrap()
         })
     };
     let want = evaluate(1_000_000, 1, 0);

@@ -11,7 +11,7 @@ use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
 use crate::inference::sites::{Block, Method};
 use crate::inference::sparse::{
-    Bags, SparseProblem, UnknownMean, VariationalPosterior, condition_sparse,
+    Bags, Shards, SparseProblem, UnknownMean, VariationalPosterior, condition_sparse,
 };
 use crate::inference::{Conditioned, Converged, Evidence};
 use crate::parameter::Parameter;
@@ -156,6 +156,10 @@ impl SparseProblem for SparseEngine {
 
     fn parameters(&self) -> &[Parameter] {
         &self.prior.parameters
+    }
+
+    fn shards(&self) -> Option<&dyn Shards> {
+        self.sparse.shards.as_deref()
     }
 
     fn describe(&self) -> String {

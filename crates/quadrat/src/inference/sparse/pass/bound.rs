@@ -1,9 +1,11 @@
 //! What a pass computes, and its result.
 
+use serde::{Deserialize, Serialize};
+
 use crate::linalg::Mat;
 
 /// How much a pass computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Depth {
     /// The bound alone.
     Value,

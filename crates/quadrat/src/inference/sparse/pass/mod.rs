@@ -33,9 +33,10 @@ mod tests;
 use super::{LogSum, Normal, SparseProblem};
 use crate::error::FitError;
 
-pub use bound::Bound;
-pub(super) use bound::Depth;
+pub use bound::{Bound, Depth};
+pub use passes::{Pass, Shards, sums};
 pub(super) use stream::Stream;
+pub use sums::Sums;
 
 /// Evaluates the bound.
 ///
@@ -60,12 +61,9 @@ pub fn bound(
     with_gradient: bool,
 ) -> Result<Bound, FitError> {
     let stream = Stream::new(problem, theta, form, 0)?;
-    Ok(stream.run(
-        q,
-        if with_gradient {
-            Depth::All
-        } else {
-            Depth::Value
-        },
-    ))
+    let depth = match with_gradient {
+        true => Depth::All,
+        false => Depth::Value,
+    };
+    stream.run(q, depth)
 }

@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use super::bound::{Bound, Depth};
 use super::chunk::{Work, add_chunk};
-use super::passes::Passes;
+use super::passes::{Pass, Passes};
 use super::stream::{Prepared, Stream};
 use super::sums::Sums;
+use crate::error::FitError;
 use crate::inference::sparse::Normal;
 use crate::linalg::{Mat, mirror_lower};
 
@@ -16,8 +17,11 @@ const GROUPS: usize = 16;
 
 impl Stream<'_> {
     /// The bound at a belief, with its derivatives.
-    pub fn run(&self, q: &Normal, depth: Depth) -> Bound {
-        self.bound(q, depth, self.sums(q, depth))
+    ///
+    /// # Errors
+    /// [`FitError::Shards`] where rows are elsewhere and cannot be asked.
+    pub fn run(&self, q: &Normal, depth: Depth) -> Result<Bound, FitError> {
+        Ok(self.bound(q, depth, self.sums(q, depth)?))
     }
 
     /// The bound at a belief, of the sums over all rows.
@@ -38,7 +42,7 @@ impl Stream<'_> {
         }
     }
 
-    fn none(&self, depth: Depth) -> Sums {
+    pub(super) fn none(&self, depth: Depth) -> Sums {
         let inducing = self.problem.prior().inducing();
         Sums::none(depth, inducing, self.theta.len(), self.shifts.len())
     }
@@ -64,11 +68,21 @@ impl Stream<'_> {
 }
 
 impl Passes for Stream<'_> {
-    fn sums(&self, q: &Normal, depth: Depth) -> Vec<Sums> {
+    fn sums(&self, q: &Normal, depth: Depth) -> Result<Vec<Sums>, FitError> {
+        if let Some(shards) = self.problem.shards() {
+            let pass = Pass {
+                theta: self.theta.to_vec(),
+                form: self.form,
+                belief: q.clone(),
+                depth,
+            };
+            let found = shards.sums(&pass);
+            return found.map_err(|reason| FitError::Shards { reason });
+        }
         let at = self.prepared(q, depth);
         let chunks = self.problem.bags().chunks();
         let groups = GROUPS.min(chunks);
-        (0..groups)
+        let sums = (0..groups)
             .into_par_iter()
             .map_init(Work::new, |work, group| {
                 let mut sum = self.none(depth);
@@ -77,7 +91,8 @@ impl Passes for Stream<'_> {
                 }
                 sum
             })
-            .collect()
+            .collect();
+        Ok(sums)
     }
 }
 

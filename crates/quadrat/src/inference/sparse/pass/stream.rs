@@ -60,6 +60,7 @@ impl<'a> Stream<'a> {
         }
         let whitener = factor.inverse_factor();
         let is_small = Features::demand(problem).saturating_mul(8) <= memory;
+        let is_small = is_small && problem.shards().is_none();
         let kept = is_small.then(|| {
             let chunks = 0..bags.chunks();
             chunks

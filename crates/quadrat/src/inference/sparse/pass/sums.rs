@@ -50,6 +50,18 @@ impl Sums {
         }
     }
 
+    /// Whether those are of as many numbers, so that both add up.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let sizes = |s: &Self| {
+            let squares = [&s.in_covariance, &s.explained];
+            let squares = squares.map(|m| (m.nrows(), m.ncols()));
+            let lists = [&s.in_mean, &s.gradient, &s.in_places].map(Vec::len);
+            (squares, lists)
+        };
+        sizes(self) == sizes(other)
+    }
+
     /// Adds those of other rows.
     pub fn add(&mut self, other: &Self) {
         let add = |to: &mut [f64], from: &[f64]| {

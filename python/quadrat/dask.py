@@ -1,0 +1,398 @@
+"""Fits whose points are more than one machine holds, in the processes of a Dask cluster.
+
+The points lie in partitions, and all points of a bag in one of them. Every partition stays with
+the worker that read it. A pass over all points sends out the hyperparameters and the belief about
+M inducing values, and brings back sums of some M squared numbers, which are added in a fixed
+order; the search itself runs here. ``pip install "quadrat[dask]"``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+
+from . import _arrays, _frames, _progress, _quadrat
+from ._errors import DataError, FitError
+from ._likelihoods import Likelihood
+from ._model import Model, asked
+from ._posterior import Posterior, told
+from ._supports import bag, by_bag
+
+__all__ = ["Bags", "fit"]
+
+# Sums that are added at a time: the tree of a thousand partitions has four levels.
+_BRANCHES = 8
+# How often a pass is asked again after workers were lost.
+_TRIES = 3
+
+
+class Bags:
+    """Totals or averages over points that lie in partitions.
+
+    Parameters
+    ----------
+    points : Dask data frame, str or list
+        The points, in partitions: a Dask data frame, a Parquet file or a folder of such files, or
+        a list of files or of data frames. All points of a bag lie in one partition; of a Dask data
+        frame that is not so, ``points.shuffle(key)`` makes one.
+    rows : data frame
+        One row for each bag: what was observed, and the key.
+    likelihood : Likelihood
+        What the rows reported, by names of columns of `rows`: ``qd.Poisson("cases", "people")``.
+    inputs : list of str
+        The columns of the coordinates, by the names that the kernel has.
+    key : str
+        The column that tells to which bag a point belongs, in `points` and in `rows`.
+    weight : str, optional
+        The column of the weight of each point, such as people; one each where it is not given.
+    aggregate : {"sum", "mean"}
+        The sum of weight times value, or that divided by the sum of weights.
+    """
+
+    def __init__(self, points, rows, likelihood, *, inputs, key, weight=None, aggregate="sum"):
+        if not isinstance(likelihood, Likelihood):
+            raise DataError(f"likelihood is {type(likelihood).__name__}; give one such as "
+                            "qd.Poisson(\"cases\", \"people\")")
+        self.inputs = [inputs] if isinstance(inputs, str) else list(inputs)
+        if not self.inputs:
+            raise DataError("inputs: name at least one column of coordinates")
+        self.key, self.weight, self.aggregate = key, weight, aggregate
+        self.points, self.likelihood = points, likelihood
+        self.rows = _Rows(rows, key)
+
+    def columns(self):
+        """The columns of the points that are read."""
+        return list(dict.fromkeys([*self.inputs, self.key, *([self.weight] if self.weight else [])]))
+
+
+class _Rows:
+    """What was observed of every bag, by its key."""
+
+    def __init__(self, rows, key):
+        keys = [_plain(one) for one in _frames.take(rows, key, "key")]
+        self.columns = {name: np.asarray(_frames.take(rows, name, name))
+                        for name in _frames.names(rows) or []}
+        self.at = {}
+        for row, one in enumerate(keys):
+            if one in self.at:
+                raise DataError(f"rows: the key {one!r} has two rows; give every bag one")
+            self.at[one] = row
+
+    def of(self, keys):
+        order = np.array([self.at[key] for key in keys], dtype=np.intp)
+        return {name: column[order] for name, column in self.columns.items()}
+
+
+def _plain(key):
+    """A key as Python has it: those of files and of frames may be of several kinds."""
+    return key.item() if hasattr(key, "item") else key
+
+
+class _Points:
+    """The points of some bags: coordinates and weights, one bag after the other."""
+
+    def __init__(self, columns, weights, keys, offsets):
+        self.columns, self.weights, self.keys, self.offsets = columns, weights, keys, offsets
+
+    @classmethod
+    def read(cls, source, bags):
+        """Those of a partition: a data frame, or a Parquet file."""
+        if isinstance(source, (str, os.PathLike)):
+            parquet = _frames.module("pyarrow.parquet", "to read Parquet files")
+            source = parquet.read_table(source, columns=bags.columns())
+        keys = [_plain(one) for one in _column(source, bags.key)]
+        order, own, offsets = by_bag(keys, None, None, len(keys))
+        columns = {name: _arrays.column(_column(source, name), name, None)[order]
+                   for name in bags.inputs}
+        weights = np.ones(len(keys))
+        if bags.weight is not None:
+            weights = _arrays.column(_column(source, bags.weight), bags.weight, None)[order]
+        return cls(columns, weights, own, offsets)
+
+    def __len__(self):
+        return len(self.weights)
+
+    def thinned(self, most):
+        """At most so many points of every bag, evenly over its points, of the same total."""
+        kept, weights = [], []
+        for first, last in zip(self.offsets[:-1], self.offsets[1:]):
+            own = np.arange(first, last)
+            if len(own) > most:
+                own = own[(np.arange(most) * len(own)) // most]
+            total, some = self.weights[first:last].sum(), self.weights[own].sum()
+            kept.append(own)
+            weights.append(self.weights[own] * (total / some if some > 0 else 1.0))
+        order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
+        offsets = np.cumsum([0, *map(len, kept)])
+        columns = {name: column[order] for name, column in self.columns.items()}
+        return _Points(columns, np.concatenate(weights) if weights else np.zeros(0), self.keys,
+                       offsets)
+
+    def observed_by(self, model, bags, rows):
+        """The model with these bags as its rows."""
+        names = np.repeat(np.arange(len(self.keys)), np.diff(self.offsets))
+        support = bag(self.columns, key=names, weight=self.weights, aggregate=bags.aggregate)
+        return model.observe(support, bags.likelihood, data=rows)
+
+
+def _column(source, name):
+    return _frames.take(source, name, "points")
+
+
+class _Part:
+    """A partition where it was read, ready for passes."""
+
+    def __init__(self, source, bags, model):
+        self.points = _Points.read(source, bags)
+        unknown = [key for key in self.points.keys if key not in bags.rows.at]
+        if unknown:
+            raise DataError(f"points have the key {unknown[0]!r}, of which there is no row; leave "
+                            "such points out, or give its row")
+        if len(self.points):
+            self.model = self.points.observed_by(model, bags, bags.rows.of(self.points.keys))
+        self._begun = None
+
+    def __getstate__(self):
+        # What a fit began with is made again where the part is moved to.
+        return {**self.__dict__, "_begun": None}
+
+    def told(self, most):
+        """The keys, the number of points, and some points of every bag."""
+        return self.points.keys, len(self.points), self.points.thinned(most)
+
+    def sums(self, outline, before, pass_):
+        """The sums over its points in one pass."""
+        of = hashlib.sha256(outline).digest()
+        if self._begun is None or self._begun[0] != (of, before):
+            self._begun = (of, before), _quadrat.Shard(self.model._model, outline, before)
+        return self._begun[1].sums(pass_)
+
+
+def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None, inducing=None,
+        points=64, progress=None):
+    """Fits a model to totals of points in partitions, through inducing points.
+
+    The answer does not depend on the number of workers, nor on a worker that dies: its partitions
+    are read again by others. Where no bag has more than `points` points it is that of `Model.fit`
+    with ``method="sparse"``.
+
+    Parameters
+    ----------
+    model : Model
+        The prior, without rows.
+    bags : Bags
+        The rows.
+    client : dask.distributed.Client, optional
+        Where the partitions are read and passed over; in this process where it is not given.
+    seed, hyperparameters, starts, inducing, progress
+        As for `Model.fit`.
+    points : int, default 64
+        So many points of every bag come here. They choose default priors, starts and inducing
+        points, and begin the search; the bound that is maximised is that of all points.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    DataError
+        For a bag in two partitions, for points without a row and rows without points, and for
+        what is wrong with either.
+    FitError
+        Where a partition gives no answer, also after others took it over.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> x = np.linspace(0, 12, 480, endpoint=False)
+    >>> points = {"x": x, "town": np.repeat(np.arange(24), 20), "people": np.full(480, 5.0)}
+    >>> towns = np.arange(24)
+    >>> rows = {"town": towns, "cases": np.round(100 * np.exp(0.5 * np.sin(towns / 2)))}
+    >>> halves = [{name: column[half] for name, column in points.items()}
+    ...           for half in (slice(0, 240), slice(240, 480))]
+    >>> bags = qd.dask.Bags(halves, rows, qd.Poisson("cases"), inputs=["x"], key="town",
+    ...                     weight="people")
+    >>> post = qd.dask.fit(qd.Model("se(x)"), bags, inducing=12)
+    >>> post.predict(qd.point(x=[3.0]), scale="response").mean.shape
+    (1,)
+    """
+    if not isinstance(bags, Bags):
+        raise DataError(f"bags is {type(bags).__name__}; give qd.dask.Bags(points, rows, ..)")
+    if not isinstance(model, Model) or model._tables():
+        raise DataError("give a model without rows: those of all partitions are in bags")
+    how, at = asked("sparse", hyperparameters, seed, starts, None, inducing, False)
+    most = _arrays.whole(points, "points", 1)
+    there = _Here(model, bags) if client is None else _Cluster(client, model, bags)
+    try:
+        stand_in, total = _stand_in(model, bags, there.told(most))
+        kept = sum(there.kept)
+        with _progress.listener(progress) as listen:
+            fitted = stand_in._model.fit_in_shards(
+                how, there.begin, there.sums, total, kept < total, at, listen)
+    finally:
+        there.close()
+    return told(Posterior(fitted, stand_in._tables()), stacklevel=3)
+
+
+def _stand_in(model, bags, parts):
+    """The model with some points of every bag, and the number of all points."""
+    seen = {}
+    for number, (keys, _, _) in enumerate(parts):
+        for key in keys:
+            if key in seen:
+                raise DataError(f"the bag {key!r} has points in the partitions {seen[key] + 1} and "
+                                f"{number + 1}; bring all points of a bag into one, as "
+                                f"points.shuffle({bags.key!r}) of a Dask data frame does")
+            seen[key] = number
+    missing = [key for key in bags.rows.at if key not in seen]
+    if missing:
+        raise DataError(f"rows: the bag {missing[0]!r} has no points; leave its row out, or give "
+                        "its points")
+    some = [thin for _, _, thin in parts]
+    columns = {name: np.concatenate([thin.columns[name] for thin in some]) for name in bags.inputs}
+    sizes = np.concatenate([np.diff(thin.offsets) for thin in some])
+    all_of = _Points(columns, np.concatenate([thin.weights for thin in some]), list(seen),
+                     np.cumsum([0, *sizes]))
+    return (all_of.observed_by(_copy(model), bags, bags.rows.of(seen)),
+            sum(own for _, own, _ in parts))
+
+
+def _copy(model):
+    made, said = model.__reduce__()
+    return made(*said)
+
+
+def _sources(points):
+    """The partitions, each to be read by itself."""
+    if hasattr(points, "to_delayed"):
+        return list(points.to_delayed())
+    if isinstance(points, (str, os.PathLike)):
+        if not os.path.isdir(points):
+            return [points]
+        names = sorted(name for name in os.listdir(points) if name.endswith((".parquet", ".pq")))
+        if not names:
+            raise DataError(f"points: the folder {os.fspath(points)!r} has no file named .parquet")
+        return [os.path.join(points, name) for name in names]
+    if isinstance(points, (list, tuple)) and points:
+        return list(points)
+    raise DataError(f"points is {type(points).__name__}; give a Dask data frame, Parquet files, or "
+                    "a list of data frames")
+
+
+class _There:
+    """The parts, wherever they are: what both ways of keeping them have in common."""
+
+    def __init__(self):
+        self.rows, self.kept = [], []
+
+    def noted(self, all_told):
+        """What the parts told, of those that have points."""
+        found = [(keys, own, thin) for keys, own, thin in all_told if own]
+        if not found:
+            raise DataError("points: no partition has a point")
+        self.rows = list(np.cumsum([0, *[len(keys) for keys, _, _ in found]])[:-1])
+        self.kept = [len(thin) for _, _, thin in found]
+        return found
+
+
+class _Here(_There):
+    """All parts in this process."""
+
+    def __init__(self, model, bags):
+        super().__init__()
+        parts = (_Part(_computed(source), bags, _copy(model)) for source in _sources(bags.points))
+        self.parts = [part for part in parts if len(part.points)]
+
+    def told(self, most):
+        return self.noted([part.told(most) for part in self.parts])
+
+    def begin(self, outline):
+        pass
+
+    def sums(self, outline, pass_):
+        parts = zip(self.parts, self.rows)
+        return _in_tree([part.sums(outline, int(before), pass_) for part, before in parts],
+                        _quadrat.add_sums)
+
+    def close(self):
+        pass
+
+
+def _computed(source):
+    return source.compute() if hasattr(source, "compute") else source
+
+
+class _Cluster(_There):
+    """Each part with the worker that read it."""
+
+    def __init__(self, client, model, bags):
+        super().__init__()
+        distributed = _frames.module("distributed", "for a client", "dask")
+        if not isinstance(client, distributed.Client):
+            raise DataError(f"client is {type(client).__name__}; give a dask.distributed.Client")
+        self.client, self.lost = client, (
+            distributed.KilledWorker, distributed.CancelledError, distributed.comm.CommClosedError)
+        without = Bags.__new__(Bags)
+        without.__dict__.update({**bags.__dict__, "points": None})
+        self.bags = client.scatter(without, broadcast=True, hash=False)
+        sources = [client.compute(one) if hasattr(one, "dask") else one
+                   for one in _sources(bags.points)]
+        self.parts = [client.submit(_read, source, without, model, pure=False)
+                      for source in sources]
+        self.outline = None
+
+    def told(self, most):
+        every = self.client.gather(
+            [self.client.submit(_told, part, most, pure=False) for part in self.parts])
+        self.parts = [part for part, (_, own, _) in zip(self.parts, every) if own]
+        return self.noted(every)
+
+    def begin(self, outline):
+        self.outline = self.client.scatter(outline, broadcast=True, hash=False)
+
+    def sums(self, outline, pass_):
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return self._asked(pass_)
+            except self.lost as error:
+                if attempt == _TRIES:
+                    raise FitError(f"workers were lost {attempt} times in one pass: {error}; give "
+                                   "workers more memory, or smaller partitions") from error
+                # What was sent to a worker that is gone may be gone with it.
+                self.begin(outline)
+
+    def _asked(self, pass_):
+        sent = self.client.scatter(pass_, broadcast=True, hash=False)
+        sums = [self.client.submit(_sums, part, self.outline, int(before), sent, pure=False)
+                for part, before in zip(self.parts, self.rows)]
+        add = lambda some: self.client.submit(_added, some, pure=False)
+        return _in_tree(sums, add).result()
+
+    def close(self):
+        self.parts, self.outline, self.bags = [], None, None
+
+
+def _in_tree(sums, add):
+    """All sums added, always in the same order; of one the sum itself."""
+    while len(sums) > 1:
+        sums = [add(sums[i:i + _BRANCHES]) for i in range(0, len(sums), _BRANCHES)]
+    return sums[0]
+
+
+def _read(source, bags, model):
+    return _Part(source, bags, model)
+
+
+def _told(part, most):
+    return part.told(most)
+
+
+def _sums(part, outline, before, pass_):
+    return part.sums(outline, before, pass_)
+
+
+def _added(sums):
+    return _quadrat.add_sums(list(sums))

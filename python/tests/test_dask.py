@@ -1,0 +1,141 @@
+"""Points in partitions, in this process and in those of a cluster."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import quadrat as qd
+
+
+def country(points=20, towns=36):
+    """Points of towns along a line, and what was counted in each."""
+    x = np.arange(towns * points) / points / 3
+    town = np.repeat([f"town {i}" for i in range(towns)], points)
+    cells = {"x": x, "town": town, "people": np.full(towns * points, 200 / points)}
+    middle = (np.arange(towns) + 0.5) / 3
+    rows = {"town": [f"town {i}" for i in range(towns)],
+            "cases": np.round(200 * np.exp(0.6 * np.sin(middle)))}
+    return cells, rows
+
+
+def cut(cells, points, *at):
+    """The cells in partitions of whole towns."""
+    ends = [0, *(i * points for i in at), len(cells["x"])]
+    return [{name: column[a:b] for name, column in cells.items()}
+            for a, b in zip(ends[:-1], ends[1:])]
+
+
+def bags(parts, rows):
+    return qd.dask.Bags(parts, rows, qd.Poisson("cases"), inputs=["x"], key="town",
+                        weight="people")
+
+
+def seen(post):
+    found = post.predict(qd.point(x=np.linspace(0.5, 11.5, 12)), scale="response")
+    return np.concatenate([found.mean, found.sd])
+
+
+def test_partitions_give_the_answer_of_one_fit():
+    cells, rows = country()
+    support = qd.bag(x=cells["x"], key=cells["town"], weight=cells["people"], aggregate="sum")
+    alone = qd.Model("se(x)").observe(support, qd.Poisson(rows["cases"])).fit(
+        method="sparse", inducing=12)
+    for at in [(), (7, 20), (1, 2, 3)]:
+        post = qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, *at), rows), inducing=12)
+        assert np.isclose(post.log_evidence, alone.log_evidence, rtol=1e-8)
+        np.testing.assert_allclose(seen(post), seen(alone), rtol=1e-7)
+
+
+def test_rows_in_another_order_are_found_by_their_key():
+    cells, rows = country()
+    turned = {name: list(column)[::-1] for name, column in rows.items()}
+    first, second = (qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, 9), own), inducing=12)
+                     for own in (rows, turned))
+    np.testing.assert_allclose(seen(first), seen(second), rtol=1e-12)
+
+
+def test_some_points_of_every_bag_are_enough_to_begin_with(tmp_path):
+    cells, rows = country(60)
+    places = qd.point(x=np.linspace(0, 12, 13))
+    parts = bags(cut(cells, 60, 11, 23), rows)
+    with warnings.catch_warnings():
+        # Few inducing points and passes: what is said of that is not looked at here.
+        warnings.simplefilter("ignore")
+        all_points = qd.dask.fit(qd.Model("se(x)"), parts, inducing=places, points=60)
+        some = qd.dask.fit(qd.Model("se(x)"), parts, inducing=places, points=6)
+    # The hyperparameters are those of other starts: the searches end near each other.
+    np.testing.assert_allclose(seen(some), seen(all_points), rtol=0.02)
+    some.save(tmp_path / "some.quadrat")
+    np.testing.assert_array_equal(seen(qd.load(tmp_path / "some.quadrat")), seen(some))
+
+
+def test_what_is_wrong_is_named():
+    cells, rows = country()
+    model = qd.Model("se(x)")
+    halves = cut(cells, 20, 18)
+    both = [halves[0], {name: column[:10] for name, column in halves[0].items()}, halves[1]]
+    with pytest.raises(qd.DataError, match="'town 0' has points in the partitions 1 and 2"):
+        qd.dask.fit(model, bags(both, rows))
+    with pytest.raises(qd.DataError, match="bag 'town 18' has no points"):
+        qd.dask.fit(model, bags(halves[:1], rows))
+    fewer = {name: list(column)[1:] for name, column in rows.items()}
+    with pytest.raises(qd.DataError, match="the key 'town 0', of which there is no row"):
+        qd.dask.fit(model, bags(halves, fewer))
+    twice = {name: [*column, list(column)[0]] for name, column in rows.items()}
+    with pytest.raises(qd.DataError, match="the key 'town 0' has two rows"):
+        bags(halves, twice)
+    with pytest.raises(qd.DataError, match="no column \"town\""):
+        qd.dask.fit(model, bags([{"x": [1.0], "people": [1.0]}], rows))
+    with pytest.raises(qd.DataError, match="give a model without rows"):
+        qd.dask.fit(qd.Model("se(x)").observe(qd.point(x=[0.0]), value=[1.0]), bags(halves, rows))
+    with pytest.raises(qd.DataError, match="client is int"):
+        pytest.importorskip("distributed")
+        qd.dask.fit(model, bags(halves, rows), client=3)
+    with pytest.raises(qd.DataError, match="no file named .parquet"):
+        qd.dask.fit(model, bags(os.path.dirname(__file__), rows))
+
+
+def test_files_are_read_where_they_are(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    cells, rows = country()
+    for number, part in enumerate(cut(cells, 20, 12, 24)):
+        parquet.write_table(pyarrow.table(part), tmp_path / f"{number}.parquet")
+    here = qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, 12, 24), rows), inducing=12)
+    read = qd.dask.fit(qd.Model("se(x)"), bags(tmp_path, rows), inducing=12)
+    np.testing.assert_array_equal(seen(here), seen(read))
+
+
+def test_a_cluster_gives_the_same_answer_also_when_a_worker_dies():
+    distributed = pytest.importorskip("distributed")
+    cells, rows = country()
+    parts = bags(cut(cells, 20, 6, 12, 18, 24, 30), rows)
+    here = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        there = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
+        np.testing.assert_allclose(seen(there), seen(here), rtol=1e-8)
+        victim = next(iter(client.scheduler_info()["workers"]))
+        pid = client.submit(os.getpid, workers=[victim], pure=False).result()
+        passes, done = [], qd.dask._Cluster.sums
+
+        def counted(self, outline, pass_):
+            passes.append(time.time())
+            if len(passes) == 5:
+                # In the middle of a pass, not between two.
+                threading.Timer(0.02, os.kill, (pid, signal.SIGKILL)).start()
+            return done(self, outline, pass_)
+
+        qd.dask._Cluster.sums = counted
+        try:
+            after = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
+        finally:
+            qd.dask._Cluster.sums = done
+        assert len(passes) > 5
+        np.testing.assert_allclose(seen(after), seen(here), rtol=1e-8)
