@@ -354,6 +354,13 @@ def _product(axes):
     return [np.ascontiguousarray(own.ravel()) for own in np.meshgrid(*axes, indexing="ij")]
 
 
+def plain(keys):
+    """Keys as Python has them: arrays, files and frames have kinds of their own."""
+    if hasattr(keys, "to_pylist"):
+        return keys.to_pylist()
+    return [key.item() if hasattr(key, "item") else key for key in keys]
+
+
 def by_bag(key, keys, data, rows):
     """The points by bag, the keys of the bags, and where each begins.
 
@@ -362,7 +369,7 @@ def by_bag(key, keys, data, rows):
     if isinstance(key, str):
         from . import _frames
         key = _frames.take(data, key, "key")
-    own = list(key)
+    own = plain(key)
     if len(own) != rows:
         raise DataError(f"key has {len(own)} rows, and the inputs have {rows}")
     numbers = {}
@@ -373,7 +380,7 @@ def by_bag(key, keys, data, rows):
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     if keys is None:
         return order, list(numbers), offsets.tolist()
-    keys = list(keys)
+    keys = plain(keys)
     for name in keys:
         if name not in numbers:
             raise DataError(f"keys: no point has the key {name!r}")

@@ -18,7 +18,7 @@ from ._errors import DataError, FitError
 from ._likelihoods import Likelihood
 from ._model import Model, asked
 from ._posterior import Posterior, told
-from ._supports import bag, by_bag
+from ._supports import bag, by_bag, plain
 
 __all__ = ["Bags", "fit"]
 
@@ -71,7 +71,7 @@ class _Rows:
     """What was observed of every bag, by its key."""
 
     def __init__(self, rows, key):
-        keys = [_plain(one) for one in _frames.take(rows, key, "key")]
+        keys = plain(_frames.take(rows, key, "key"))
         self.columns = {name: np.asarray(_frames.take(rows, name, name))
                         for name in _frames.names(rows) or []}
         self.at = {}
@@ -83,11 +83,6 @@ class _Rows:
     def of(self, keys):
         order = np.array([self.at[key] for key in keys], dtype=np.intp)
         return {name: column[order] for name, column in self.columns.items()}
-
-
-def _plain(key):
-    """A key as Python has it: those of files and of frames may be of several kinds."""
-    return key.item() if hasattr(key, "item") else key
 
 
 class _Points:
@@ -102,7 +97,7 @@ class _Points:
         if isinstance(source, (str, os.PathLike)):
             parquet = _frames.module("pyarrow.parquet", "to read Parquet files")
             source = parquet.read_table(source, columns=bags.columns())
-        keys = [_plain(one) for one in _column(source, bags.key)]
+        keys = plain(_column(source, bags.key))
         order, own, offsets = by_bag(keys, None, None, len(keys))
         columns = {name: _arrays.column(_column(source, name), name, None)[order]
                    for name in bags.inputs}

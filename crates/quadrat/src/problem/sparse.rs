@@ -103,6 +103,7 @@ impl Sparse {
         let mut observed = Functionals::new(kernel.columns().to_vec());
         let mut points = Functionals::new(kernel.columns().to_vec());
         let mut bags = Bags::new(choice.within).after(choice.before);
+        let mut place = Vec::new();
         for table in tables {
             observed.extend(table.supports())?;
             // Probabilities at points are those of their rows.
@@ -122,7 +123,8 @@ impl Sparse {
                     let weights = &spread.weight()[atoms.clone()];
                     bags.push(link.unwrap_or(Link::Identity), weights)?;
                     for atom in atoms {
-                        points.push_point(&middle(&spread, atom))?;
+                        middle_into(&spread, atom, &mut place);
+                        points.push_point(&place)?;
                     }
                 } else {
                     // One functional, whatever its shape.
@@ -293,8 +295,16 @@ pub(crate) fn is_point(set: &Functionals, atom: usize) -> bool {
 
 /// The middle of an atom, or of its bounding box.
 fn middle(set: &Functionals, atom: usize) -> Vec<f64> {
+    let mut place = Vec::new();
+    middle_into(set, atom, &mut place);
+    place
+}
+
+/// The same in the place of another, for as many as there are pixels.
+fn middle_into(set: &Functionals, atom: usize, place: &mut Vec<f64>) {
     let along = |d: usize| set.lower(d)[atom] + 0.5 * set.width(d)[atom];
-    (0..set.dims().len()).map(along).collect()
+    place.clear();
+    place.extend((0..set.dims().len()).map(along));
 }
 
 /// The inducing points that were chosen.
@@ -324,6 +334,7 @@ fn chosen(
             };
         }
         Inducing::PerRow if kernel.output_column().is_none() => {
+            let mut place = Vec::new();
             for row in 0..bags.rows() {
                 let (own, weights) = (bags.row_points(row), bags.weights(row));
                 let total: f64 = weights.iter().map(|w| w.abs()).sum();
@@ -331,8 +342,8 @@ fn chosen(
                 for (i, w) in own.zip(weights) {
                     // A functional of several parts has the middle of the first.
                     let atom = points.atoms(i).start;
-                    let at = middle(points, atom);
-                    let pairs = centre.iter_mut().zip(at);
+                    middle_into(points, atom, &mut place);
+                    let pairs = centre.iter_mut().zip(&place);
                     pairs.for_each(|(c, x)| *c += w.abs() / total * x);
                 }
                 // Labels have no average.
