@@ -10,7 +10,7 @@ use crate::error::InputError;
 use crate::link::{CLIP, Link};
 use crate::parameter::{Parameter, PriorDensity};
 use crate::special::elementary;
-use crate::special::stirling::{HALF_LOG_TWO_PI, digamma_gap, stirling_gap};
+use crate::special::stirling::{digamma_gap, gamma_normaliser};
 
 /// What is known of the shape `a` of a gamma distribution, whose variance is `mu^2 / a`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ impl Row {
         let away = self.log_value - f;
         let ratio = elementary::exp(away.min(CLIP));
         Jet {
-            value: a * (away - ratio + 1.0) + normaliser(a) + self.rest,
+            value: a * (away - ratio + 1.0) + gamma_normaliser(a) + self.rest,
             first: a * (ratio - 1.0),
             second: -a * ratio,
             third: a * ratio,
@@ -136,18 +136,8 @@ impl Row {
     /// The derivative of the log-density in `a`.
     fn slope(self, a: f64, f: f64) -> f64 {
         let away = self.log_value - f;
-        away - elementary::exp(away.min(CLIP)) + 1.0 + normaliser_slope(a)
+        away - elementary::exp(away.min(CLIP)) + 1.0 + digamma_gap(a)
     }
-}
-
-/// `a log a - a - log Gamma(a)`, by what Stirling's formula leaves out.
-fn normaliser(a: f64) -> f64 {
-    0.5 * elementary::log(a) - HALF_LOG_TWO_PI - stirling_gap(a)
-}
-
-/// Its derivative, `log a - digamma(a)`.
-fn normaliser_slope(a: f64) -> f64 {
-    digamma_gap(a)
 }
 
 impl Local for Gamma {
@@ -211,7 +201,7 @@ impl Local for Gamma {
         let (a, row) = (self.value(own), self.row(row));
         let (away, ratio) = row.under(belief);
         Expected {
-            value: a * (away - ratio + 1.0) + normaliser(a) + row.rest,
+            value: a * (away - ratio + 1.0) + gamma_normaliser(a) + row.rest,
             first: a * (ratio - 1.0),
             second: -a * ratio,
         }
@@ -220,7 +210,7 @@ impl Local for Gamma {
     fn expected_slopes(&self, own: &[f64], row: usize, belief: Belief, out: &mut [f64]) {
         if let Some(first) = out.first_mut() {
             let (away, ratio) = self.row(row).under(belief);
-            *first = away - ratio + 1.0 + normaliser_slope(self.value(own));
+            *first = away - ratio + 1.0 + digamma_gap(self.value(own));
         }
     }
 

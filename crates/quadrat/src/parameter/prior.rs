@@ -4,8 +4,9 @@ use std::f64::consts::PI;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::special::gamma_half::log_gamma_half_step;
 use crate::special::scalar::normal_quantile;
-use libm::lgamma;
+use crate::special::stirling::gamma_normaliser;
 use serde::{Deserialize, Serialize};
 
 /// The prior density of one hyperparameter `theta`, in its natural unit.
@@ -96,23 +97,30 @@ impl PriorDensity {
             }
             Self::HalfStudentT { dof, scale } => {
                 let z2 = (theta / scale).powi(2);
-                let constant = 2f64.ln() + lgamma(0.5 * (dof + 1.0))
-                    - lgamma(0.5 * dof)
-                    - 0.5 * (dof * PI).ln()
+                let constant = 2f64.ln() + log_gamma_half_step(0.5 * dof)
+                    - 0.5 * (dof.ln() + PI.ln())
                     - scale.ln();
                 (
                     constant - 0.5 * (dof + 1.0) * (z2 / dof).ln_1p(),
                     -(dof + 1.0) * z2 / (dof + z2) / theta,
                 )
             }
-            Self::Gamma { shape, rate } => (
-                shape * rate.ln() - lgamma(shape) + (shape - 1.0) * theta.ln() - rate * theta,
-                (shape - 1.0) / theta - rate,
-            ),
-            Self::InverseGamma { shape, scale } => (
-                shape * scale.ln() - lgamma(shape) - (shape + 1.0) * theta.ln() - scale / theta,
-                (-(shape + 1.0) + scale / theta) / theta,
-            ),
+            // Both by what `theta` or its reciprocal is of its mean or of `scale / shape`, so that
+            // nothing cancels however large the shape is.
+            Self::Gamma { shape, rate } => {
+                let log_ratio = rate.ln() + theta.ln() - shape.ln();
+                (
+                    gamma_around(shape, log_ratio) - theta.ln(),
+                    (shape - 1.0) / theta - rate,
+                )
+            }
+            Self::InverseGamma { shape, scale } => {
+                let log_ratio = scale.ln() - theta.ln() - shape.ln();
+                (
+                    gamma_around(shape, log_ratio) - theta.ln(),
+                    (-(shape + 1.0) + scale / theta) / theta,
+                )
+            }
         }
     }
 
@@ -212,6 +220,12 @@ impl fmt::Display for PriorDensity {
 /// Every prior that can be written, for error messages.
 const FORMS: &str = "flat, log_normal(mu, sigma), normal(mean, sd), half_normal(scale), half_student_t(dof, scale), gamma(shape, rate), inverse_gamma(shape, scale)";
 
+/// The log density of `log x` for a gamma-distributed `x` of this shape and mean 1,
+/// `a (log x - x + 1) + a log a - a - log Gamma(a)`.
+fn gamma_around(shape: f64, log_x: f64) -> f64 {
+    shape * (log_x - log_x.exp_m1()) + gamma_normaliser(shape)
+}
+
 impl FromStr for PriorDensity {
     type Err = String;
 
@@ -301,6 +315,28 @@ mod tests {
             let message = text.parse::<PriorDensity>().unwrap_err();
             assert!(message.contains(part), "{text}: {message}");
         }
+    }
+
+    /// Of numbers at the end of what doubles hold, found by random bytes.
+    #[test]
+    fn no_prior_is_infinitely_dense() {
+        for text in [
+            "gamma(9e305, 10)",
+            "inverse_gamma(9e305, 1e-300)",
+            "half_student_t(9e305, 2)",
+            "half_student_t(1.7e308, 1e-300)",
+            "gamma(1e-300, 1e-300)",
+        ] {
+            let prior: PriorDensity = text.parse().unwrap();
+            for theta in [1e-300, 1.0, 1e300] {
+                let (value, _) = prior.log_density(theta);
+                assert!(!value.is_nan() && value < f64::INFINITY, "{text}: {value}");
+            }
+        }
+        // A gamma density of a large shape is nearly normal: log of 1 / sqrt(2 pi a) at its mean.
+        let prior: PriorDensity = "gamma(1e12, 1e12)".parse().unwrap();
+        let normal = 0.5 * (1e12 / (2.0 * PI)).ln();
+        assert!((prior.log_density(1.0).0 - normal).abs() < 1e-6);
     }
 
     #[test]

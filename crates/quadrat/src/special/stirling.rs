@@ -66,6 +66,11 @@ pub(crate) fn stirling_gap(x: f64) -> f64 {
     }
 }
 
+/// $a \log a - a - \log \Gamma(a)$ for a > 0, by what Stirling's formula leaves out.
+pub(crate) fn gamma_normaliser(a: f64) -> f64 {
+    0.5 * elementary::log(a) - HALF_LOG_TWO_PI - stirling_gap(a)
+}
+
 /// $\log x - \psi(x)$ for x > 0; tends to $1 / (2x)$ at infinity without cancellation.
 pub(crate) fn digamma_gap(x: f64) -> f64 {
     if x < ASYMPTOTIC {
