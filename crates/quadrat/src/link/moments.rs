@@ -149,6 +149,10 @@ impl Link {
             },
             Self::Softplus => {
                 let seen = softplus::moments(belief);
+                if factor * seen.mean < f64::MIN_POSITIVE {
+                    // As `exp`, of which it is next to nothing.
+                    return Self::Exp.scaled(belief, factor);
+                }
                 softplus::equivalent(factor * seen.mean, factor * factor * seen.variance)
             }
             Self::Logit | Self::Probit => belief,

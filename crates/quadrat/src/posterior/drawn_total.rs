@@ -9,6 +9,8 @@ use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
 use crate::link::{Link, QuasiMean};
 use crate::special::elementary;
 
+/// Smaller means, whose squares are no numbers, are told as this, which is nothing too.
+const LEAST: f64 = 1e-150;
 /// Sums that are known exceed what holds them by no more than this.
 const ROUNDING: f64 = 1e-12;
 /// The same where their means are quadratures.
@@ -30,7 +32,7 @@ pub(super) struct Seen<'a> {
     pub draws: &'a [f64],
     /// What it is at most in each draw, where rows hold it.
     pub most: Option<Vec<f64>>,
-    /// Where cells of rows that are known exactly share out what lies at each node.
+    /// Where cells of rows share out what lies at each node.
     pub factors: Option<Factors<'a>>,
 }
 
@@ -42,6 +44,13 @@ pub(super) struct Factors<'a> {
     pub are_whole: Vec<bool>,
     /// Of cells, shape `[cells, draws]`.
     pub factors: &'a Mat<f64>,
+}
+
+impl Factors<'_> {
+    /// Whether every node lies in a cell.
+    fn are_all(&self) -> bool {
+        self.owners.iter().all(Option::is_some)
+    }
 }
 
 impl Seen<'_> {
@@ -94,6 +103,7 @@ impl Seen<'_> {
         if !top.is_finite() {
             return None;
         }
+        let is_shared = self.factors.as_ref().is_some_and(Factors::are_all);
         let mut drawn = Drawn::new(draws.len(), top);
         for draw in draws {
             if self.draws[draw] == 0.0 {
@@ -112,8 +122,9 @@ impl Seen<'_> {
             };
             if let Some(most) = &self.most {
                 let most = exp(most[draw].ln());
-                // What makes up all of it exceeds it by rounding.
-                if sum.is_nan() || sum > most * (1.0 + ROUNDING) {
+                // What makes up all of it exceeds it by rounding, and by what draws have of jitter
+                // where cells share it out.
+                if sum.is_nan() || (sum > most * (1.0 + ROUNDING) && !is_shared) {
                     let shared: f64 = (0..n).map(|i| exp(log(i, draw))).sum();
                     sum = shared;
                 }
@@ -224,10 +235,13 @@ impl Drawn {
     /// The latent values with the mean and variance of the total, in strata of these shares of
     /// the weight: of the smallest draws, and so on. None where one is no number.
     pub fn beliefs(&self, weights: &[f64], link: Link, strata: &[f64]) -> Option<Vec<Belief>> {
-        let one = |(mut mean, variance): (f64, f64)| {
+        let one = |(mut mean, mut variance): (f64, f64)| {
+            // Next to nothing and next to all are numbers too: of the smallest draws of a sum behind
+            // `softplus` nothing may be left.
             if link.is_probability() {
-                // Next to nothing and next to all are numbers too.
                 mean = mean.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
+            } else if link != Link::Identity && mean < LEAST {
+                (mean, variance) = (LEAST, 0.0);
             }
             let belief = link.equivalent(mean, variance);
             (belief.mean.is_finite() && belief.variance.is_finite()).then_some(Belief {
@@ -296,6 +310,31 @@ pub(super) fn weighted(weights: &[f64], values: &[f64]) -> (f64, f64) {
 mod tests {
     use super::{Drawn, weighted};
     use crate::link::Link;
+
+    /// Sums of which nothing is left in half of the draws have beliefs, with means that add up to
+    /// the mean of all draws.
+    #[test]
+    fn sums_that_vanish_have_beliefs_in_every_stratum() {
+        let mut drawn = Drawn::new(100, 0.0);
+        for (i, sum) in drawn.sums.iter_mut().enumerate() {
+            // From 0 by way of 1e-300 and 1e-155 to 2.
+            *sum = match i {
+                0..50 => 0.0,
+                50..55 => 1e-300,
+                55..60 => 1e-155,
+                _ => 0.05 * (i - 59) as f64,
+            };
+        }
+        let (weights, shares) = ([0.01; 100], [0.1; 10]);
+        for link in [Link::Exp, Link::Softplus, Link::Square] {
+            let beliefs = drawn.beliefs(&weights, link, &shares).unwrap();
+            let means = beliefs.iter().map(|belief| link.moments(*belief).mean);
+            let want = drawn.sums.iter().sum::<f64>() / 100.0;
+            // Means of linked beliefs are right to 1e-9; nothing is left of what vanishes.
+            let together = means.sum::<f64>() / 10.0;
+            assert!((together / want - 1.0).abs() < 1e-8, "{link} {together}");
+        }
+    }
 
     #[test]
     fn strata_have_the_moments_of_all_draws_together() {
