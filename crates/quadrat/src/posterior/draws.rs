@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::component::Component;
+use super::lost_digits::MadeOfRows;
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, gemm};
@@ -23,11 +24,12 @@ impl Posterior {
     /// As [`Self::predict`].
     pub fn covariance(&self, at: &Functionals) -> Result<Mat<f64>, FitError> {
         let at = self.place(at)?;
+        let made = MadeOfRows::new();
         let joint: Vec<(f64, Vec<f64>, Mat<f64>)> = self
             .components
             .iter()
             .map(|c| {
-                let (mean, covariance) = self.joint(c, &at)?;
+                let (mean, covariance) = self.mended_joint(c, &at, &made)?;
                 Ok((c.weight, mean, covariance))
             })
             .collect::<Result<_, FitError>>()?;
@@ -43,11 +45,38 @@ impl Posterior {
         }))
     }
 
-    /// Mean and covariance at one node.
+    /// Mean and covariance at one node; a variance of which rounding leaves nothing may be below
+    /// zero.
     pub(super) fn joint(
         &self,
         component: &Component,
         at: &Functionals,
+    ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
+        self.joint_from(component, at, |_, _| ())
+    }
+
+    /// The same, where variances of which next to nothing is left are told another way.
+    ///
+    /// # Arguments
+    /// * `made` - the rows that the functionals are made of, once this was asked for
+    fn mended_joint(
+        &self,
+        component: &Component,
+        at: &Functionals,
+        made: &MadeOfRows,
+    ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
+        self.joint_from(component, at, |prior, covariance| {
+            self.mend_joint(component, (at, made), prior, covariance);
+        })
+    }
+
+    /// # Arguments
+    /// * `mend` - of the variances before, what is done to the covariance
+    fn joint_from(
+        &self,
+        component: &Component,
+        at: &Functionals,
+        mend: impl FnOnce(&[f64], &mut Mat<f64>),
     ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
         if let Some(lift) = self.lift_of(component)? {
             return Ok(self.lifted_joint(component, &lift, at));
@@ -71,7 +100,10 @@ impl Posterior {
             }
             None => self.problem.prior().covariance(theta, at),
         };
-        Ok((left.mean, prior - reduction))
+        let before: Vec<f64> = (0..at.len()).map(|i| prior[(i, i)]).collect();
+        let mut covariance = prior - reduction;
+        mend(&before, &mut covariance);
+        Ok((left.mean, covariance))
     }
 
     /// Which node every draw comes from.
@@ -98,6 +130,7 @@ impl Posterior {
         let m = at.len();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let nodes = self.nodes_of_draws(draws, &mut random);
+        let made = MadeOfRows::new();
         // The draws of each node together.
         let mut out = Mat::zeros(m, draws);
         for (k, component) in self.components.iter().enumerate() {
@@ -113,7 +146,7 @@ impl Posterior {
                 }
                 continue;
             }
-            let (mean, covariance) = self.joint(component, &at)?;
+            let (mean, covariance) = self.mended_joint(component, &at, &made)?;
             let factor = factor_with_jitter(covariance)?;
             for draw in own {
                 let z: Vec<f64> = (0..m).map(|_| StandardNormal.sample(&mut random)).collect();

@@ -9,19 +9,22 @@
 //! $$ v = c' N c - c' N K_y^{-1} N c $$
 //!
 //! in which nothing cancels. Any other is told by the rounding: not by less, which nobody can know.
+//! The same of covariances: of a combination of rows with a functional `g` of any kind it is `c' N
+//! K_y^{-1} k_g`.
 
 use super::component::Component;
-use super::marginals::{Marginals, Prior};
+use super::marginals::{LOST, Marginals, Prior};
 use super::mixture::Posterior;
 use super::normal_mixture::not_negative;
 use crate::inference::Factor;
 use crate::kernel::Kernel;
-use crate::linalg::dot;
+use crate::linalg::{Mat, dot};
 use crate::problem::kernel_products::{limit, of_kernel};
 use crate::problem::row_products::Gram;
 use crate::support::Functionals;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// A variance is raised to its rounding error where that is more than this share of it: a
 /// hundredth, half of that in the sd.
@@ -36,6 +39,8 @@ const TOGETHER: usize = 1024;
 
 /// Rows, and how often each is in a functional.
 pub(super) type MadeOf = Vec<(usize, f64)>;
+/// The rows that functionals are made of, found once where they are asked for.
+pub(super) type MadeOfRows = OnceLock<Vec<Option<MadeOf>>>;
 
 impl Posterior {
     /// Tells variances of which next to nothing is left in another way.
@@ -58,6 +63,35 @@ impl Posterior {
                 }
             });
         }
+    }
+
+    /// The same of joint covariances, so that sums and draws are as sure as the rows make them.
+    ///
+    /// # Arguments
+    /// * `at` - the functionals, of the kernel's columns, and the rows that each is made of
+    /// * `prior` - their variances before the rows
+    /// * `covariance` - after them, shape `[m, m]`
+    pub(super) fn mend_joint(
+        &self,
+        component: &Component,
+        (at, made): (&Functionals, &MadeOfRows),
+        prior: &[f64],
+        covariance: &mut Mat<f64>,
+    ) {
+        let is_lost = |j: &usize| covariance[(*j, *j)] <= LOST * prior[*j];
+        let lost: Vec<usize> = (0..at.len()).filter(is_lost).collect();
+        let (rows, mean) = (self.problem.supports(), self.problem.mean());
+        if lost.is_empty() || component.conditioned.noise.len() != rows.len() {
+            return;
+        }
+        let made =
+            made.get_or_init(|| combinations(self.problem.kernel(), rows, at, mean.is_any()));
+        let is_lost = |j: usize| lost.binary_search(&j).is_ok();
+        let made = made.iter().enumerate();
+        let made: Vec<Option<&MadeOf>> = made
+            .map(|(j, of)| of.as_ref().filter(|_| is_lost(j)))
+            .collect();
+        Rows::new(self, component).mend_joint(at, (&lost, &made), covariance);
     }
 }
 
@@ -116,44 +150,27 @@ impl<'a> Rows<'a> {
             mut coefficients,
             ..
         } = self.posterior.prior_beside(self.component, &asked);
-        let noisy = |of: &[(usize, f64)]| -> f64 {
-            let each = of.iter().map(|(i, c)| c * c * self.noise(*i));
-            each.sum()
-        };
         let own: Vec<(usize, Option<&MadeOf>, f64)> = own
             .iter()
             .zip(variances)
             .map(|(&k, variance)| {
                 // Of rows that are less precise than the prior this form cancels.
-                let of = of[k].as_ref().filter(|of| noisy(of) <= variance);
+                let of = of[k].as_ref().filter(|of| self.noisy(of) <= variance);
                 (lost[k], of, variance)
             })
             .collect();
         for (j, (_, of, _)) in own.iter().enumerate() {
             if let Some(of) = of {
-                columns.col_as_slice_mut(j).fill(0.0);
-                if let Some(coefficients) = &mut coefficients {
-                    coefficients.row_mut(j).fill(0.0);
-                }
-                of.iter()
-                    .for_each(|(i, c)| columns[(*i, j)] = c * self.noise(*i));
+                self.set_noise(of, j, (&mut columns, &mut coefficients));
             }
         }
         let seen = columns.clone();
-        match (&self.component.conditioned.factor, coefficients) {
-            (Factor::Basis(basis), Some(coefficients)) => {
-                columns = basis.weights(columns, coefficients.as_ref());
-            }
-            (factor, _) => factor.solve_in_place(columns.as_mut()),
-        }
+        let columns = self.weights(columns, coefficients);
         for (j, (at, of, variance)) in own.into_iter().enumerate() {
             let weights = columns.col_as_slice(j);
             if let Some(of) = of {
-                let left = noisy(of) - dot(seen.col_as_slice(j), weights);
-                // Jitter is no noise: the rows alone say more.
-                let conditioned = &self.component.conditioned;
-                let most = of.iter().map(|(i, c)| c * c * conditioned.noise[*i]);
-                node.variance[at] = not_negative(left).min(most.sum());
+                let left = self.noisy(of) - dot(seen.col_as_slice(j), weights);
+                node.variance[at] = not_negative(left).min(self.most(of));
                 continue;
             }
             let rounding = self.rounding(variance, weights);
@@ -162,6 +179,107 @@ impl<'a> Rows<'a> {
                 if rounding > MATTERS * self.least {
                     node.unresolved.push(at);
                 }
+            }
+        }
+    }
+
+    /// As [`Posterior::mend_joint`].
+    ///
+    /// # Arguments
+    /// * `lost` - functionals of which next to nothing is left
+    /// * `made` - the rows that each functional is made of
+    fn mend_joint(
+        &self,
+        at: &Functionals,
+        (lost, made): (&[usize], &[Option<&MadeOf>]),
+        covariance: &mut Mat<f64>,
+    ) {
+        let Prior {
+            cross: mut columns,
+            variance: variances,
+            mut coefficients,
+            ..
+        } = self.posterior.prior_beside(self.component, at);
+        // As where functionals are told one by one.
+        let of = |j: usize| made[j].filter(|of| self.noisy(of) <= variances[j]);
+        for &j in lost {
+            if let Some(of) = of(j) {
+                self.set_noise(of, j, (&mut columns, &mut coefficients));
+            }
+        }
+        let seen = columns.clone();
+        let weights = self.weights(columns, coefficients);
+        for &i in lost {
+            let Some(own) = of(i) else {
+                let rounding = self.rounding(variances[i], weights.col_as_slice(i));
+                if rounding > TOLD * covariance[(i, i)] {
+                    let raised = rounding.max(covariance[(i, i)]).min(variances[i]);
+                    covariance[(i, i)] = raised;
+                }
+                continue;
+            };
+            for j in 0..at.len() {
+                let column = seen.col_as_slice(j);
+                let both = dot(seen.col_as_slice(i), weights.col_as_slice(j));
+                let value = match of(j) {
+                    Some(_) => own.iter().map(|(row, c)| c * column[*row]).sum::<f64>() - both,
+                    None => both,
+                };
+                (covariance[(i, j)], covariance[(j, i)]) = (value, value);
+            }
+        }
+        for &i in lost {
+            if let Some(own) = of(i) {
+                let left = not_negative(covariance[(i, i)]);
+                let scale = match self.most(own) < left {
+                    true => (self.most(own) / left).sqrt(),
+                    false => 1.0,
+                };
+                for j in (0..at.len()).filter(|&j| j != i) {
+                    covariance[(i, j)] *= scale;
+                    covariance[(j, i)] *= scale;
+                }
+                covariance[(i, i)] = left * scale * scale;
+            }
+        }
+    }
+
+    /// `c' N c`, jitter included.
+    fn noisy(&self, of: &[(usize, f64)]) -> f64 {
+        of.iter().map(|(i, c)| c * c * self.noise(*i)).sum()
+    }
+
+    /// The variance that the rows alone leave: jitter is no noise.
+    fn most(&self, of: &[(usize, f64)]) -> f64 {
+        let noise = &self.component.conditioned.noise;
+        of.iter().map(|(i, c)| c * c * noise[*i]).sum()
+    }
+
+    /// Puts `N c` in the place of a functional's covariance with the rows.
+    fn set_noise(
+        &self,
+        of: &MadeOf,
+        j: usize,
+        (columns, coefficients): (&mut Mat<f64>, &mut Option<Mat<f64>>),
+    ) {
+        columns.col_as_slice_mut(j).fill(0.0);
+        if let Some(coefficients) = coefficients {
+            coefficients.row_mut(j).fill(0.0);
+        }
+        for (i, c) in of {
+            columns[(*i, j)] = c * self.noise(*i);
+        }
+    }
+
+    /// `Ky^-1` of these columns.
+    fn weights(&self, mut columns: Mat<f64>, coefficients: Option<Mat<f64>>) -> Mat<f64> {
+        match (&self.component.conditioned.factor, coefficients) {
+            (Factor::Basis(basis), Some(coefficients)) => {
+                basis.weights(columns, coefficients.as_ref())
+            }
+            (factor, _) => {
+                factor.solve_in_place(columns.as_mut());
+                columns
             }
         }
     }

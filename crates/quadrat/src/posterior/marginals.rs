@@ -8,7 +8,7 @@ use crate::linalg::{Mat, dot};
 use crate::support::Functionals;
 
 /// Shares of the prior variance below which a difference is looked at: half of all digits are lost.
-const LOST: f64 = 1e-8;
+pub(super) const LOST: f64 = 1e-8;
 
 /// A row is unresolved where it is so at hyperparameters of more than this weight together.
 const WEIGHTY: f64 = 0.05;

@@ -7,7 +7,7 @@ use quadrat::likelihood::{
     Censored, Degrees, Interval, Laplace, Likelihood, Side, StudentT, Truncated,
 };
 use quadrat::model::{
-    FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale,
+    FitOptions, Hyperparameters, Inference, Model, Noise, Observations, Posterior, Scale, Setting,
 };
 use quadrat::support::{Aggregate, Functionals};
 
@@ -258,5 +258,47 @@ fn places_far_apart_leave_those_near_the_data_alone() {
         assert!((both.mean()[0] - alone.mean()[0]).abs() < 1e-9, "{step:e}");
         assert!((both.sd()[0] - alone.sd()[0]).abs() < 1e-9, "{step:e}");
         assert!(both.sd().iter().chain(both.mean()).all(|x| x.is_finite()));
+    }
+}
+
+/// Values of 3e8 known to 2 under a prior sd of 1e8: what is left is 4e-16 of the prior variance,
+/// of which rounding leaves nothing. Rows are nearly independent then, `V = N - N Ky^-1 N`, and sums
+/// and draws are as sure as that makes them.
+#[test]
+fn sums_of_large_values_are_as_sure_as_their_noise() {
+    let bands = |n: u32| -> Functionals {
+        let each = (0..n).map(|i| (f64::from(i), f64::from(i + 1)));
+        Functionals::intervals("t", &each.collect::<Vec<_>>(), Aggregate::Sum).unwrap()
+    };
+    let points = Functionals::points("t", &[0.0, 1.0, 2.0, 3.0, 4.0]).unwrap();
+    for rows in [points, bands(12)] {
+        let n = rows.len();
+        let values = (0..n).map(|i| 3e8 + 1e7 * (1.3 * i as f64).sin());
+        let noise = Noise::Known(vec![4.0; n]);
+        let table = Observations::gaussian(rows.clone(), values.collect(), noise).unwrap();
+        let posterior = Model::new(Kernel::se(["t"]))
+            .set("se.variance", Setting::fixed(1e16))
+            .set("se.lengthscale.t", Setting::fixed(1.2))
+            .observe(table)
+            .fit(&FitOptions::default())
+            .unwrap();
+        let covariance = posterior.covariance(&rows).unwrap();
+        for i in 0..n {
+            for j in 0..n {
+                let want = if i == j { 4.0 } else { 0.0 };
+                // `N Ky^-1 N` is at most 16 over the least eigenvalue of `Ky`, which is far above
+                // 1.6e7 here.
+                assert!((covariance[(i, j)] - want).abs() < 1e-6, "{i} {j}");
+            }
+        }
+        let draws = posterior.sample(&rows, 4000, 1).unwrap();
+        let sums: Vec<f64> = (0..4000)
+            .map(|draw| draws.col_as_slice(draw).iter().map(|x| x - 3e8).sum())
+            .collect();
+        let mean = sums.iter().sum::<f64>() / 4000.0;
+        let square = sums.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 3999.0;
+        // The sd of 4,000 draws is known to 1.1 %: five times that.
+        let want = (4.0 * n as f64).sqrt();
+        assert!((square.sqrt() / want - 1.0).abs() < 0.056, "{n} {square}");
     }
 }
