@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
 //! | predictions of the function | `marginals`, `along`, `smoothed`, `beside`, `believed`, `draws`, `lost_digits` |
-//! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `unions` |
+//! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `shared_out`, `shared_counts`, `unions` |
 //! | rows at points that such draws meet | `one_sided` |
 //! | from the function to observations | `normal_mixture`, `predictive`, `prediction`, `reporting`, `varying_noise` |
 //! | what is asked of a row, or of all | `marginal`, `tabulate`, `probabilities` |
@@ -53,6 +53,7 @@ pub(crate) mod response_draws;
 pub(crate) mod row_sums;
 mod rows_like;
 pub(crate) mod shape;
+mod shared_counts;
 pub(crate) mod shared_out;
 pub(crate) mod slopes;
 mod smoothed;

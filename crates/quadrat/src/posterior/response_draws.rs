@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::mixture::Posterior;
-use super::shared_out::{Place, place};
+use super::shared_out::{Place, SharedOut, place};
 use super::unions::unions;
 use crate::covariance::NodeRule;
 use crate::error::{FitError, InputError};
@@ -68,7 +68,7 @@ impl Posterior {
         let mut rows = Vec::with_capacity(at.len());
         let mut rule = None;
         let pooled = self.problem.drawn().pooled();
-        // Parts of rows that are known exactly add up to these.
+        // Parts of rows add up to these.
         let common = self.common_ends(at);
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         for row in 0..at.len() {
@@ -82,7 +82,10 @@ impl Posterior {
                     let rule = rule.get_or_insert_with(|| self.finest_rule());
                     let one = unions.remove(&row).unwrap_or(one);
                     let one = match pooled {
-                        Some(pooled) => cut(one, common.as_ref().unwrap_or(&pooled.ends), rule),
+                        Some(pooled) => {
+                            let ends = common.as_ref().map_or(&pooled.ends, |common| &common.ends);
+                            cut(one, ends, rule)
+                        }
                         None => one,
                     };
                     let demand = rule.demand(&one);
@@ -96,8 +99,16 @@ impl Posterior {
                 return Err(too_many(drawn.set.len(), row + 1).into());
             }
         }
-        let shared = match (&common, &rule) {
-            (Some(ends), Some(rule)) => self.shared_out([&drawn.points], ends, rule),
+        let shared = match (common, &rule) {
+            (Some(common), Some(rule)) => {
+                let is_counted = common.counted.is_some();
+                let shared = self.shared_out([&drawn.points], common, rule);
+                // Counts are drawn without their sums rather than not at all.
+                let is_small = |shared: &SharedOut| {
+                    !is_counted || drawn.set.len() + shared.nodes.len() <= MAX_DRAWN
+                };
+                shared.filter(is_small)
+            }
             _ => None,
         };
         // Places, and the row that shares out what lies there.

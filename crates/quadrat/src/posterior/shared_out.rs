@@ -1,14 +1,16 @@
-//! Parts of rows that are known exactly after a link add up to these in every draw.
+//! Parts of rows that are known exactly after a link, or that draws meet, add up to these in every
+//! draw.
 //!
-//! Rows that are known exactly are cut at each other's ends into cells. A draw says what lies in
+//! Rows that are known exactly are cut at each other's ends into cells; other rows are one cell for
+//! each of their boxes (`shared_counts`). A draw says what lies in
 //! every cell, seen at the nodes of the fit, and the rows' totals are met. Parts have nodes of
 //! their own, which need not add up to that to the last digit. What they say of a cell is therefore
 //! multiplied by one factor in each draw, near one,
 //!
 //! $$ \tilde\psi_i = \psi_i \frac{T_c}{\sum_{j \in c} w_j \psi_j}, \qquad i \in c $$
 //!
-//! with `T_c` what the nodes of the fit say of the cell, scaled so that cells add up to every row:
-//! draws have rounding and jitter.
+//! with `T_c` what the nodes of the fit say of the cell, scaled so that cells add up to every row
+//! that is known exactly: draws have rounding and jitter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +56,7 @@ struct Known {
     cells: Vec<(usize, f64)>,
 }
 
-/// Rows that are known exactly and reach where something is predicted.
+/// Rows that share out what is predicted inside them.
 pub(super) struct SharedOut {
     rows: Vec<Known>,
     cells: Vec<Cell>,
@@ -62,6 +64,14 @@ pub(super) struct SharedOut {
     pub nodes: Functionals,
     /// The cell in which a place lies.
     owner: HashMap<Place, usize>,
+}
+
+/// Where boxes of rows and of predictions are cut alike.
+pub(super) struct Common {
+    /// Along each dimension, ascending.
+    pub ends: Vec<Vec<f64>>,
+    /// What rows share out that are not known exactly, where parts of them would miss them.
+    pub counted: Option<SharedOut>,
 }
 
 impl Posterior {
@@ -94,13 +104,10 @@ impl Posterior {
     }
 
     /// Where boxes of rows that are known exactly, and boxes of predictions, begin and end: both
-    /// are cut there, so that parts have the nodes of their rows. None where no row is known
-    /// exactly, or cuts would be too many.
-    pub(super) fn common_ends(&self, at: &Functionals) -> Option<Vec<Vec<f64>>> {
+    /// are cut there, so that parts have the nodes of their rows. The same of other rows of which
+    /// parts miss more than a little. None where there are no such rows, or cuts would be too many.
+    pub(super) fn common_ends(&self, at: &Functionals) -> Option<Common> {
         let pooled = self.problem.drawn().pooled()?;
-        if self.known_rows().is_empty() {
-            return None;
-        }
         let own = at.ends(0..at.len()).into_iter().zip(&pooled.ends);
         let all = own.map(|(own, ends)| {
             let mut all = [own.as_slice(), ends].concat();
@@ -108,38 +115,41 @@ impl Posterior {
             all.dedup();
             all
         });
-        let all: Vec<Vec<f64>> = all.collect();
-        (all.iter().map(Vec::len).product::<usize>() <= MAX_NODES).then_some(all)
+        let ends: Vec<Vec<f64>> = all.collect();
+        if ends.iter().map(Vec::len).product::<usize>() > MAX_NODES {
+            return None;
+        }
+        let has_known = !self.known_rows().is_empty();
+        let counted = match has_known {
+            true => None,
+            false => self.counted(at, &ends),
+        };
+        (has_known || counted.is_some()).then_some(Common { ends, counted })
     }
 
     /// What is shared out among predictions.
     ///
     /// # Arguments
     /// * `predicted` - nodes of what is predicted
-    /// * `ends` - where parts are cut, see [`Self::common_ends`]
+    /// * `common` - where parts are cut
     pub(super) fn shared_out<'a>(
         &self,
         predicted: impl IntoIterator<Item = &'a Functionals>,
-        ends: &[Vec<f64>],
+        common: Common,
         rule: &NodeRule,
     ) -> Option<SharedOut> {
+        if common.counted.is_some() {
+            return common.counted;
+        }
+        let ends = &common.ends[..];
         let pooled = self.problem.drawn().pooled()?;
         let exact_ends = pooled.exact_ends.as_ref()?;
         let mut places = HashSet::new();
         for nodes in predicted {
             places.extend((0..nodes.atom_count()).map(|atom| place(nodes, atom)));
         }
-        let mut out = SharedOut {
-            rows: Vec::new(),
-            cells: Vec::new(),
-            nodes: Functionals::new(pooled.observed.dims().to_vec()),
-            owner: HashMap::new(),
-        };
-        let mut made = Making {
-            out: &mut out,
-            cells: HashMap::new(),
-            index: HashMap::new(),
-        };
+        let mut out = SharedOut::new(pooled.observed.dims());
+        let mut made = Making::new(&mut out);
         for (row, average, link) in self.known_rows() {
             // The fit cut it so.
             let pieces = pooled.observed.rows(&[row]).cut(exact_ends, MAX_NODES)?;
@@ -161,16 +171,35 @@ impl Posterior {
 }
 
 /// Cells as they are found.
-struct Making<'a> {
+pub(super) struct Making<'a> {
     out: &'a mut SharedOut,
     /// By the places of their nodes in the fit.
     cells: HashMap<Vec<Place>, usize>,
     index: HashMap<Place, usize>,
 }
 
-impl Making<'_> {
+impl<'a> Making<'a> {
+    pub fn new(out: &'a mut SharedOut) -> Self {
+        Self {
+            out,
+            cells: HashMap::new(),
+            index: HashMap::new(),
+        }
+    }
+
+    /// Whether a node of a piece lies in a cell that was made before.
+    pub fn is_taken(&self, parts: &Functionals) -> bool {
+        let mut atoms = 0..parts.atom_count();
+        atoms.any(|atom| self.out.owner.contains_key(&place(parts, atom)))
+    }
+
+    /// How many nodes the cells have.
+    pub fn size(&self) -> usize {
+        self.out.nodes.len()
+    }
+
     /// A piece of rows, as the fit and as parts see it.
-    fn cell(&mut self, link: Link, seen: &Functionals, parts: &Functionals) -> usize {
+    pub fn cell(&mut self, link: Link, seen: &Functionals, parts: &Functionals) -> usize {
         let key: Vec<Place> = (0..seen.atom_count())
             .map(|atom| place(seen, atom))
             .collect();
@@ -204,6 +233,39 @@ impl Making<'_> {
 }
 
 impl SharedOut {
+    /// Nothing yet.
+    pub fn new(dims: &[String]) -> Self {
+        Self {
+            rows: Vec::new(),
+            cells: Vec::new(),
+            nodes: Functionals::new(dims.to_vec()),
+            owner: HashMap::new(),
+        }
+    }
+
+    /// The largest part of a cell that its parts add to it or lack, averaged over weighted draws.
+    ///
+    /// # Arguments
+    /// * `value` - what lies at a node in a draw, after the link
+    pub fn missed(&self, weights: &[f64], value: impl Fn(usize, usize, Link) -> f64) -> f64 {
+        let one = |cell: &Cell| {
+            let (mut missed, mut whole) = (0.0, 0.0);
+            for (draw, weight) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+                let sum = |nodes: &[(usize, f64)]| -> f64 {
+                    let each = nodes.iter();
+                    each.map(|(node, share)| share * value(*node, draw, cell.link))
+                        .sum()
+                };
+                let total = sum(&cell.seen);
+                missed += weight * (sum(&cell.parts) - total).abs();
+                whole += weight * total;
+            }
+            missed / whole
+        };
+        // What is not a number misses nothing that could be mended.
+        self.cells.iter().map(one).fold(0.0, f64::max)
+    }
+
     /// The cell in which a place lies, if it lies in one.
     pub fn owner(&self, place: &Place) -> Option<usize> {
         self.owner.get(place).copied()
@@ -286,6 +348,18 @@ impl SharedOut {
         component: &Component,
         lift: &Ready<'_>,
     ) -> Mat<f64> {
+        let values = self.values(posterior, component, lift);
+        self.factors(lift.weights().len(), values)
+    }
+
+    /// What lies at every node in each weighted draw, after the link: what is left open of nodes is
+    /// averaged over; of draws of no weight no number.
+    pub fn values(
+        &self,
+        posterior: &Posterior,
+        component: &Component,
+        lift: &Ready<'_>,
+    ) -> impl Fn(usize, usize, Link) -> f64 {
         let (problem, theta) = (&posterior.problem, &component.theta);
         let prior = problem.mean().means(&self.nodes);
         let cross = problem.drawn().parted_cross(theta, &self.nodes);
@@ -299,8 +373,8 @@ impl SharedOut {
                 (before - dot(w, w)).max(0.0)
             })
             .collect();
-        let weights = lift.weights();
-        self.factors(values.ncols(), |node, draw, link| {
+        let weights = lift.weights().to_vec();
+        move |node: usize, draw: usize, link: Link| {
             if weights[draw] == 0.0 {
                 return f64::NAN;
             }
@@ -309,6 +383,6 @@ impl SharedOut {
                 Link::Exp => link.value(mean + 0.5 * variance),
                 _ => link.moments(Belief { mean, variance }).mean,
             }
-        })
+        }
     }
 }

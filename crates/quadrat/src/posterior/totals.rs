@@ -182,10 +182,10 @@ impl Posterior {
         let held_by = pooled.filter(|_| self.has_draws());
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
         let common = held_by.and_then(|_| self.common_ends(at));
-        let is_shared = common.is_some();
-        let ends = match pooled {
-            Some(pooled) => Some(common.unwrap_or_else(|| pooled.ends.clone())),
-            None => RowSums::ends(self, link),
+        let ends = match (&common, pooled) {
+            (Some(common), _) => Some(common.ends.clone()),
+            (None, Some(pooled)) => Some(pooled.ends.clone()),
+            (None, None) => RowSums::ends(self, link),
         };
         // Rows are resolved one by one: a country may lie beside its counties.
         let mut parts: Vec<Part> = Vec::new();
@@ -222,12 +222,8 @@ impl Posterior {
                 }
             }
         }
-        let shared = match (&ends, is_shared) {
-            (Some(ends), true) => {
-                self.shared_out(parts.iter().map(|part| &part.nodes), ends, &finest)
-            }
-            _ => None,
-        };
+        let predicted = || parts.iter().map(|part| &part.nodes);
+        let shared = common.and_then(|common| self.shared_out(predicted(), common, &finest));
         let moments: Vec<Vec<Moments>> = self
             .components
             .par_iter()

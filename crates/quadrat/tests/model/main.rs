@@ -47,6 +47,7 @@ mod sparse_edges;
 mod sparse_likelihoods;
 mod sparse_search;
 mod sparse_sums;
+mod steep_sums;
 mod suppressed_sums;
 mod times;
 mod told_rows;
