@@ -16,6 +16,13 @@ const CHANGE: f64 = 1.0;
 const NOTHING: f64 = 1e-9;
 /// Times that the way between two places is halved.
 const HALVINGS: usize = 8;
+/// Above this standard deviation a cavity is wide, and the grid coarse: so many places to both
+/// sides. It is refined more closely, and more often: a tenth of an sd of a million is halved 24
+/// times to less than a hundredth.
+const WIDE: f64 = 40.0;
+const COARSE: i32 = 80;
+const FINE: f64 = 0.3;
+const FINE_HALVINGS: usize = 24;
 
 /// An increasing map `M`, linear between knots: where `a ~ N(m, v)` is what is believed of a row,
 /// `M(a) = G^-1(Phi((a - m) / sqrt(v)))` has the law `G` of its cavity times its likelihood.
@@ -39,7 +46,7 @@ impl Margin {
         if !(is_finite(believed) && is_finite(cavity) && cavity.variance > 0.0 && sd > 0.0) {
             return None;
         }
-        let law = refined(cavity, log_density);
+        let law = refined((believed, cavity), log_density);
         let below = cumulated(&law);
         let whole = *below.last()?;
         let above: Vec<f64> = {
@@ -97,9 +104,21 @@ fn piece(knots: &[f64], value: f64) -> usize {
 }
 
 /// Places, ascending, and the density there up to a factor: the grid of [`tilted_grid`], refined
-/// where the density rises or falls fast, as at the edge of what a row allows.
-fn refined(cavity: Belief, log_density: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
-    let mut law = tilted_grid(cavity, &log_density);
+/// where the density rises or falls fast, as at the edge of what a row allows. Of a wide cavity,
+/// over which that grid would have thousands of places, it is a coarse one.
+fn refined(
+    (believed, cavity): (Belief, Belief),
+    log_density: impl Fn(f64) -> f64,
+) -> Vec<(f64, f64)> {
+    let is_wide = cavity.variance > WIDE * WIDE;
+    let (mut law, change, halvings) = match is_wide {
+        true => (
+            coarse((believed, cavity), &log_density),
+            FINE,
+            FINE_HALVINGS,
+        ),
+        false => (tilted_grid(cavity, &log_density), CHANGE, HALVINGS),
+    };
     let top = law.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((top, _)) = top else {
         return law;
@@ -112,10 +131,10 @@ fn refined(cavity: Belief, log_density: impl Fn(f64) -> f64) -> Vec<(f64, f64)> 
         law.insert(0, (first - step, 0.0));
         law.push((last + step, 0.0));
     }
-    for _ in 0..HALVINGS {
+    for _ in 0..halvings {
         let is_steep = |pair: &[(f64, f64)]| {
             let (low, high) = (pair[0].1.min(pair[1].1), pair[0].1.max(pair[1].1));
-            high > NOTHING && low < high * (-CHANGE).exp()
+            high > NOTHING && low < high * (-change).exp()
         };
         let mut next = Vec::with_capacity(law.len() + 8);
         for pair in law.windows(2) {
@@ -133,6 +152,27 @@ fn refined(cavity: Belief, log_density: impl Fn(f64) -> f64) -> Vec<(f64, f64)> 
             break;
         }
     }
+    law
+}
+
+/// Places of a coarse grid, a tenth of a standard deviation apart, of the cavity and of the
+/// narrower belief with the row, and the density there up to a factor, at most one.
+fn coarse(
+    (believed, cavity): (Belief, Belief),
+    log_density: impl Fn(f64) -> f64,
+) -> Vec<(f64, f64)> {
+    let of = |belief: Belief| {
+        let sd = belief.variance.sqrt();
+        (-COARSE..=COARSE).map(move |k| belief.mean + 0.1 * sd * f64::from(k))
+    };
+    let log = |t: f64| log_density(t) - 0.5 * (t - cavity.mean).powi(2) / cavity.variance;
+    let mut places: Vec<f64> = of(cavity).chain(of(believed)).collect();
+    places.sort_unstable_by(f64::total_cmp);
+    places.dedup();
+    let logs = places.into_iter().map(|t| (t, log(t)));
+    let mut law: Vec<(f64, f64)> = logs.filter(|(_, log)| log.is_finite()).collect();
+    let top = law.iter().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
+    law.iter_mut().for_each(|p| p.1 = (p.1 - top).exp());
     law
 }
 
@@ -182,6 +222,33 @@ mod tests {
             let (back, slope) = map.inverse(value);
             assert!((back - 1.0 - 0.5 * z).abs() < 1e-12);
             assert!((slope / 4.0 - 1.0).abs() < 0.2, "{z}: {slope}");
+        }
+    }
+
+    /// Of a wide cavity the grid is coarse: a count of zero behind a hinge cuts it at zero, and the
+    /// law is what is left.
+    #[test]
+    fn a_wide_cavity_is_cut_as_finely() {
+        for sd in [50.0, 1e3, 1e5] {
+            let hinge = |t: f64| -(1.0_f64.ln_1p() + t.max(0.0) + (-t.abs()).exp().ln_1p());
+            let map = Margin::new(
+                normal(-0.5 * sd, 0.1 * sd * sd),
+                normal(0.0, sd * sd),
+                hinge,
+            );
+            let map = map.unwrap();
+            let at = |z: f64| map.value(-0.5 * sd + 0.1_f64.sqrt() * sd * z);
+            // The edge is as wide as some units: a few of them are left of the law above zero,
+            // `1 / (sd sqrt(2 pi) / 2)` of it for each.
+            for z in [-3.0, -1.0, 0.0, 1.0, 1.5] {
+                let below = normal_cdf(at(z) / sd) / 0.5;
+                let off = below / normal_cdf(z) - 1.0;
+                // Sums are linear between places a tenth of an sd apart, as above; near zero the
+                // part that reaches beyond the hinge, of order of one over the sd.
+                assert!(off.abs() < 0.05 + 3.0 / sd, "{sd} {z}: {off}");
+            }
+            // Next to nothing reaches above zero by more than the hinge lets it.
+            assert!(at(4.0) < 15.0, "{sd}: {}", at(4.0));
         }
     }
 
