@@ -25,6 +25,9 @@ use crate::progress::Progress;
 
 /// Values of the hyperparameters that are conditioned at a time.
 const AT_ONCE: usize = 16;
+/// Most values of the hyperparameters with draws that meet their rows, each of which has to have
+/// some: of more some are taken.
+const MOST_DRAWN: usize = 256;
 /// Up to this lost weight nothing is warned of: [`COVERED`] leaves out as much anyway.
 const LOST_UNSAID: f64 = 1.0 - COVERED;
 /// Share of the nodes of the integration that may be left out unsaid because the evidence cannot be
@@ -250,9 +253,11 @@ pub(super) fn condition_covering(
     nodes: &[Node],
     mut known: Vec<Option<Conditioned>>,
 ) -> Result<(Vec<Component>, f64), FitError> {
-    let (kept, held) = covering(nodes);
+    let (chosen, held) = answering(problem, nodes);
+    known.resize_with(nodes.len(), || None);
+    let mut known: Vec<_> = chosen.iter().map(|(at, _)| known[*at].take()).collect();
+    let kept: Vec<Node> = chosen.into_iter().map(|(_, node)| node).collect();
     let count = kept.len();
-    known.resize_with(count, || None);
     let one = |(node, known): (&Node, &mut Option<Conditioned>)| {
         let share = node.weight / held.min(1.0);
         let anew = || problem.condition_with(&node.theta, problem.draws(share, count));
@@ -284,6 +289,38 @@ pub(super) fn condition_covering(
     lost += leave_out_without_draws(&mut components, most - lost).unwrap_or(0.0);
     share_out(&mut components);
     Ok((components, lost))
+}
+
+/// The nodes that answer predictions, by their places among all and with the weights that they then
+/// have; and what they hold together. Where draws answer, some of the [`covering`] ones do: those at
+/// even distances of the summed weights, each of which stands for all up to the next.
+pub(super) fn answering(problem: &Problem, nodes: &[Node]) -> (Vec<(usize, Node)>, f64) {
+    let (kept, held) = covering(nodes);
+    if problem.drawn().pooled().is_none() || kept.len() <= MOST_DRAWN {
+        return (kept.iter().cloned().enumerate().collect(), held);
+    }
+    (at_even_distances(kept, held, MOST_DRAWN), held)
+}
+
+/// So many nodes at most, with the weights of those for which they stand.
+fn at_even_distances(kept: &[Node], held: f64, most: usize) -> Vec<(usize, Node)> {
+    let step = held / most as f64;
+    let mut out = Vec::with_capacity(most);
+    let (mut below, mut next) = (0.0, 0.5 * step);
+    for (at, node) in kept.iter().enumerate() {
+        below += node.weight;
+        let times = ((below - next) / step).floor() + 1.0;
+        if times >= 1.0 {
+            next += times * step;
+            let weight = times * step;
+            let node = Node {
+                weight,
+                ..node.clone()
+            };
+            out.push((at, node));
+        }
+    }
+    out
 }
 
 /// The heaviest nodes, which together hold [`COVERED`] of the weight; and what they hold.
@@ -340,4 +377,40 @@ fn hypers(parameters: &[Parameter], theta: &[f64], intervals: &[Interval]) -> Ve
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Node, at_even_distances};
+
+    /// Of 800 values with weights of a normal density some stand for all: they hold as much, and
+    /// have the mean and variance of all.
+    #[test]
+    fn some_values_of_the_hyperparameters_stand_for_all() {
+        let places: Vec<f64> = (0..800).map(|i| 0.01 * f64::from(i) - 4.0).collect();
+        let mut nodes: Vec<Node> = places
+            .iter()
+            .map(|z| Node {
+                weight: 0.01 * (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt(),
+                theta: vec![*z],
+                log_evidence: 0.0,
+            })
+            .collect();
+        nodes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let held: f64 = nodes.iter().map(|node| node.weight).sum();
+        let some = at_even_distances(&nodes, held, 100);
+        assert!(some.len() <= 100 && some.len() > 80, "{}", some.len());
+        let sum = |power: i32| -> f64 {
+            let each = some.iter().map(|(_, n)| n.weight * n.theta[0].powi(power));
+            each.sum()
+        };
+        // Rounding of a hundred terms.
+        assert!((sum(0) - held).abs() < 1e-12);
+        // Means are no worse than twice those of as many independent draws; variances, which weights
+        // order, are far better.
+        assert!(sum(1).abs() < 0.2, "{}", sum(1));
+        assert!((sum(2) - 1.0).abs() < 0.05, "{}", sum(2));
+        let is_its_own = |(at, node): &(usize, Node)| nodes[*at].theta == node.theta;
+        assert!(some.iter().all(is_its_own));
+    }
 }

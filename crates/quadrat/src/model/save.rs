@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::conclude::covering;
+use super::conclude::{answering, covering};
 use super::drawn_sums::drawing;
 use crate::error::{FitError, LoadError};
 use crate::inference::Converged;
@@ -313,17 +313,18 @@ fn condition_converged(
     nodes: &[Node],
     converged: &[Option<Converged>],
 ) -> Result<(Vec<Component>, f64), FitError> {
-    let (kept, held) = covering(nodes);
-    let one = |(node, converged): (&Node, &Option<Converged>)| {
+    let (kept, held) = answering(problem, nodes);
+    let one = |(at, node): &(usize, Node)| {
+        let converged = converged.get(*at)?.as_ref()?;
         let draws = problem.draws(node.weight / held.min(1.0), kept.len());
-        let conditioned = problem.condition_converged(&node.theta, converged.as_ref()?, draws);
+        let conditioned = problem.condition_converged(&node.theta, converged, draws);
         Some(conditioned.map(|conditioned| Component {
             weight: node.weight,
             theta: node.theta.clone(),
             conditioned,
         }))
     };
-    let all = kept.par_iter().zip(converged).filter_map(one);
+    let all = kept.par_iter().filter_map(one);
     let mut components: Vec<Component> = all.collect::<Result<_, FitError>>()?;
     share_out(&mut components);
     Ok((components, 0.0))
