@@ -35,6 +35,10 @@ const COARSER: [f64; 4] = [1.0, 1.2, 1.0 / FINEST, 1.4 / FINEST];
 const CLOSER: f64 = 1.2;
 /// So many nodes cost next to nothing.
 const FEW_NODES: usize = 250;
+/// Few rows have no more nodes than this, where steps that are wider, as those of many rows may be,
+/// do with so many: a fit evaluates their covariance some hundred times.
+const FEW_ROWS: usize = 100;
+const ENOUGH_NODES: usize = 600;
 /// Nodes are placed anew where this part of them is enough for what was learned.
 const FEWER: f64 = 0.5;
 
@@ -129,7 +133,16 @@ fn affordable(
     }
     let finest = covariance.node_rule(&shorter, observed.dims().len());
     let rules = COARSER.map(|factor| finest.coarser(factor).limited(observed));
-    let fits = |rule: &&NodeRule| rule.demand(observed) <= MAX_NODES as f64;
+    // Nodes for a lengthscale that is fixed are for no shorter one, and have no room to be fewer.
+    let is_known = own
+        .iter()
+        .zip(parameters)
+        .any(|(own, parameter)| matches!(own.role, Role::Lengthscale(_)) && parameter.fixed);
+    let most = match observed.len() <= FEW_ROWS && !is_known {
+        true => ENOUGH_NODES,
+        false => MAX_NODES,
+    };
+    let fits = |rule: &&NodeRule| rule.demand(observed) <= most as f64;
     let last = &rules[COARSER.len() - 1];
     rules.iter().find(fits).unwrap_or(last).clone()
 }
@@ -358,6 +371,34 @@ mod tests {
         // More than can be had; few cost nothing.
         assert!(!wants(&many, 0.01));
         assert!(!wants(&boxes(10).0, 4.0));
+    }
+
+    /// Few rows in two dimensions have no more nodes than a fit can be done with in seconds, unless
+    /// the lengthscale is known.
+    #[test]
+    fn few_rows_have_some_hundred_nodes() {
+        let kernel = Kernel::matern32(["x", "y"]);
+        let covariance = Covariance::new(&kernel);
+        let nodes = |fixed: bool| {
+            let one = |p: &crate::kernel::KernelParameter| Parameter {
+                fixed,
+                ..Parameter::positive(&p.name, "", 0.3, PriorDensity::Flat)
+            };
+            let parameters: Vec<Parameter> = kernel.parameters().iter().map(one).collect();
+            let mut set = Functionals::new(vec!["x".into(), "y".into()]);
+            for i in 0..6 {
+                let x = f64::from(i);
+                set.push_box(&[(x, x + 1.0), (0.0, 1.0)], Aggregate::Mean)
+                    .unwrap();
+            }
+            let rule = affordable(&kernel, &covariance, &parameters, &[1.0, 0.3, 0.3], &set);
+            rule.demand(&set)
+        };
+        let (free, known) = (nodes(false), nodes(true));
+        // Steps 1.4 times as wide along both dimensions are half of the nodes, but for those at the
+        // ends of boxes.
+        assert!(known <= MAX_NODES as f64, "{known}");
+        assert!(free < 0.75 * known && free > 0.4 * known, "{free} {known}");
     }
 
     /// What a warning advises is not what a refusal forbids.
