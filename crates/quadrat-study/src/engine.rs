@@ -327,6 +327,9 @@ pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
             _ => explain(resolved, error),
         }
     })?;
+    if let Some(whole) = &resolved.whole {
+        posterior.reaching(whole)?;
+    }
     if let Some(geographic) = &resolved.geographic {
         posterior.set_note(SAVED_AS, geographic.to_note()?);
     }

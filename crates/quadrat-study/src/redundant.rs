@@ -63,6 +63,7 @@ pub fn distinct(mut resolved: Resolved) -> Result<Resolved> {
     resolved.warnings.push(warning);
     let goes: HashSet<usize> = found.iter().map(|row| row.row).collect();
     without(&mut resolved, &goes)?;
+    resolved.whole = Some(model);
     Ok(resolved)
 }
 

@@ -164,3 +164,27 @@ hyperparameters = "map"
     let warnings = fit(smooth.path())["warnings"].to_string();
     assert!(warnings.contains("given noise of sd"), "{warnings}");
 }
+
+/// Two exact points say all of a line, and the others of the table follow; what lies among these is
+/// not outside of the data.
+#[test]
+fn places_among_rows_that_follow_from_others_are_not_far() {
+    let study = r#"[latent]
+kernel = "linear(t)"
+[[observe]]
+file = "t.csv"
+support = { point = ["t"] }
+likelihood = { gaussian = { value = "y", variance = 0 } }
+[[predict]]
+name = "p"
+support = { grid = { t = { from = 0, to = 9, step = 0.5 } } }
+[inference]
+hyperparameters = "map"
+"#;
+    let table = "t,y\n0,1\n1,3\n2,5\n3,7\n4,9\n5,11\n6,13\n7,15\n8,17\n9,19\n";
+    let files: [(&str, &[u8]); 2] = [("s.toml", study.as_bytes()), ("t.csv", table.as_bytes())];
+    let folder = folder(&files);
+    let said = done(folder.path(), &["run", "s.toml", "-o", "out"]).replace('\n', " ");
+    assert!(!said.contains("far outside"), "{said}");
+    assert!(said.contains("8 exact rows follow"), "{said}");
+}

@@ -39,6 +39,8 @@ mod varying;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use quadrat::model::Model;
+
 use crate::answer::Chances;
 use crate::codes::Codes;
 use crate::diagnostic::Problems;
@@ -101,6 +103,8 @@ pub struct Resolved {
     pub codes: Codes,
     /// The number of the run.
     pub run: String,
+    /// The model with the rows that follow from others, where some were left out.
+    pub whole: Option<Model>,
 }
 
 impl Resolved {
@@ -293,6 +297,7 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         outputs,
         inducing,
         codes,
+        whole: None,
     })
 }
 

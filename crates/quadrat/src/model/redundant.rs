@@ -22,6 +22,8 @@ use crate::error::{FitError, InputError, plain};
 use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Noise};
 use crate::link::Link;
+use crate::posterior::mixture::Posterior;
+use crate::problem::extent::reach;
 use crate::problem::kernel_products::{limit, of_any_function, of_kernel};
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
@@ -82,6 +84,21 @@ impl Model {
         let mut model = self.clone();
         model.tables = without(&self.tables, rows)?;
         Ok(model)
+    }
+}
+
+impl Posterior {
+    /// Tells a fit where rows lie that follow from its own and were left out before it: places
+    /// among these are not outside of the data.
+    ///
+    /// # Arguments
+    /// * `whole` - the model with all rows
+    ///
+    /// # Errors
+    /// [`InputError::UnknownDimension`] where its rows lack an input of the kernel.
+    pub fn reaching(&mut self, whole: &Model) -> Result<(), InputError> {
+        self.left_out = reach(self.problem.kernel(), &whole.tables)?;
+        Ok(())
     }
 }
 
