@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use quadrat::privacy::{Mechanism, NoiseSource, PrivacyError};
+use quadrat::privacy::{Family, Law, Mechanism, NoiseSource, PrivacyError};
 use quadrat::quadrature::gauss_legendre;
 
 const DRAWS: usize = 100_000;
@@ -57,7 +57,14 @@ fn mechanisms() -> Vec<Mechanism> {
         all.push(Mechanism::laplace(sensitivity, epsilon).unwrap());
         all.push(Mechanism::geometric(sensitivity, epsilon).unwrap());
     }
+    for (sensitivity, rho) in [(1.0, 0.005), (1.0, 0.5), (2f64.sqrt(), 0.02), (1.0, 2.0)] {
+        all.push(Mechanism::discrete_gaussian(sensitivity, rho).unwrap());
+    }
     all
+}
+
+fn is_gaussian(mechanism: &Mechanism) -> bool {
+    matches!(mechanism.law(), Law::DiscreteGaussian(_))
 }
 
 #[test]
@@ -142,7 +149,7 @@ fn loss(mechanism: &Mechanism, step: f64) -> f64 {
 
 #[test]
 fn one_person_changes_the_odds_of_a_release_by_at_most_epsilon() {
-    for mechanism in mechanisms() {
+    for mechanism in mechanisms().into_iter().filter(|m| !is_gaussian(m)) {
         let step = if mechanism.is_integer() { 1.0 } else { 0.37 };
         let found = loss(&mechanism, step);
         // Attained, and not passed but for rounding: values of ln_pdf reach 1600 (4 x 400).
@@ -156,6 +163,94 @@ fn one_person_changes_the_odds_of_a_release_by_at_most_epsilon() {
             assert!(loss(&clipped, step) <= epsilon + rounding, "{clipped:?}");
         }
     }
+}
+
+/// Mironov 2017: of normals of one variance the divergence of order alpha is `alpha shift^2 / (2
+/// sigma^2)`; of discrete ones that are a whole number apart it is the same.
+#[test]
+fn one_person_changes_gaussian_noise_by_rho_per_order() {
+    for mechanism in mechanisms().into_iter().filter(is_gaussian) {
+        // Of the sensitivity 2^(1/2) one person is in two counts.
+        let counts = mechanism.sensitivity().powi(2).round();
+        for alpha in [1.5, 2.0, 5.0] {
+            let terms = (-2000..2000).map(|k| {
+                let (own, other) = (f64::from(k), f64::from(k) - 1.0);
+                let (p, q) = (mechanism.ln_pdf(own, 0.0), mechanism.ln_pdf(other, 0.0));
+                (alpha * p + (1.0 - alpha) * q).exp()
+            });
+            let divergence = counts * terms.sum::<f64>().ln() / (alpha - 1.0);
+            let promised = alpha * mechanism.rho();
+            // Sigma squared is rounded up to forty bits; below a sigma of 1.5 a shift by alpha of
+            // the grid is no whole number, and the divergence is less.
+            let is_wide = mechanism.scale() > 1.5;
+            assert!(
+                divergence <= promised * (1.0 + 1e-9),
+                "{mechanism:?} {divergence}"
+            );
+            assert!(
+                !is_wide || divergence > promised * (1.0 - 1e-9),
+                "{mechanism:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn variances_of_families_are_those_of_the_mechanisms() {
+    for mechanism in mechanisms() {
+        let family = match mechanism.law() {
+            Law::Laplace(_) => Family::Laplace,
+            Law::Geometric(_) => Family::Geometric,
+            _ => Family::DiscreteGaussian,
+        };
+        let told = family.variance(mechanism.scale()).unwrap();
+        // Sigma of forty bits, by its square.
+        assert!(
+            (told / mechanism.variance() - 1.0).abs() < 1e-11,
+            "{mechanism:?}"
+        );
+        assert_eq!(Family::named(family.name()), Some(family));
+        assert_eq!(Family::of_opendp(family.opendp()), Some(family));
+    }
+    assert_eq!(Family::Gaussian.variance(3.0), Ok(9.0));
+    for family in Family::ALL {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200, 1e200] {
+            let error = family.variance(bad).unwrap_err();
+            assert!(
+                matches!(error, PrivacyError::Scale { .. }),
+                "{family:?} {bad}"
+            );
+        }
+    }
+    assert_eq!(Family::of_opendp("Gumbel Max"), None);
+}
+
+#[test]
+fn gaussian_frequencies_pass_chi_square() {
+    let mechanism = Mechanism::discrete_gaussian(1.0, 0.02).unwrap();
+    let sample = draws(&mechanism, 100.0, 4);
+    let n = DRAWS as f64;
+    // Cells 88..=112 and the two tails, of 500 and more: 27 cells, 26 degrees of freedom.
+    let mut statistic = 0.0;
+    for k in 88..=112 {
+        let expected = n * mechanism.ln_pdf(f64::from(k), 100.0).exp();
+        let seen = sample.iter().filter(|x| **x == f64::from(k)).count() as f64;
+        statistic += (seen - expected) * (seen - expected) / expected;
+    }
+    for (seen, chance) in [
+        (
+            sample.iter().filter(|x| **x < 88.0).count(),
+            mechanism.cdf(87.0, 100.0),
+        ),
+        (
+            sample.iter().filter(|x| **x > 112.0).count(),
+            1.0 - mechanism.cdf(112.0, 100.0),
+        ),
+    ] {
+        statistic += (seen as f64 - n * chance).powi(2) / (n * chance);
+    }
+    // P(chi^2_26 > 70) = 6e-6.
+    assert!(statistic < 70.0, "{statistic}");
 }
 
 #[test]
@@ -313,6 +408,16 @@ fn what_cannot_be_used_is_refused() {
             assert!(sensitivity.to_string().contains("above zero"));
         }
     }
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-20, 1e20] {
+        let rho = Mechanism::discrete_gaussian(1.0, bad).unwrap_err();
+        assert!(matches!(rho, PrivacyError::Rho { .. }), "{rho}");
+    }
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let sensitivity = Mechanism::discrete_gaussian(bad, 1.0).unwrap_err();
+        assert!(matches!(sensitivity, PrivacyError::Sensitivity { .. }));
+    }
+    let extremes = [1.0, 1e-15, 20.0].map(|rho| Mechanism::discrete_gaussian(1.0, rho));
+    assert!(extremes.iter().all(Result::is_ok));
     assert!(Mechanism::laplace(1.5, 1.0).is_ok());
     let half = Mechanism::geometric(1.5, 1.0).unwrap_err().to_string();
     assert!(half.contains("1.5") && half.contains("whole number"));

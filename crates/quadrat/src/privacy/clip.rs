@@ -13,20 +13,18 @@ pub struct Moments {
 
 /// Moments of `min(max(truth + N, lower), upper)`.
 ///
-/// Both laws are memoryless, `P(N >= d + k) = e^(-d / scale) P(N >= k)`, so everything follows from
-/// the moments of one side, taken from the point of the range nearest to the truth. Nothing cancels
-/// but one square of a mean.
+/// Everything follows from the moments of one side, taken from the point of the range nearest to
+/// the truth. Nothing cancels but one square of a mean.
 pub(super) fn moments(law: &Law, truth: f64, lower: f64, upper: f64) -> Moments {
     let (below, above) = (truth - lower, upper - truth);
-    let far = |distance: f64| libm::exp(-distance / law.scale());
     let (start, first, second) = if below < 0.0 {
-        let (m1, m2) = law.half_moments(upper - lower);
-        (lower, far(-below) * m1, far(-below) * m2)
+        let (m1, m2) = law.beyond(-below, upper - lower);
+        (lower, m1, m2)
     } else if above < 0.0 {
-        let (m1, m2) = law.half_moments(upper - lower);
-        (upper, -far(-above) * m1, far(-above) * m2)
+        let (m1, m2) = law.beyond(-above, upper - lower);
+        (upper, -m1, m2)
     } else {
-        let ((up1, up2), (down1, down2)) = (law.half_moments(above), law.half_moments(below));
+        let ((up1, up2), (down1, down2)) = (law.beyond(0.0, above), law.beyond(0.0, below));
         (truth, up1 - down1, up2 + down2)
     };
     Moments {

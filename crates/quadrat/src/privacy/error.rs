@@ -14,6 +14,30 @@ pub enum PrivacyError {
         /// What would be accepted.
         requirement: &'static str,
     },
+    /// The privacy parameter of zero-concentrated privacy is not usable.
+    #[error("rho is {}; it must be {requirement}", plain(.value))]
+    Rho {
+        /// The value given.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// The chance that privacy fails is not usable.
+    #[error("delta is {}; it must be {requirement}", plain(.value))]
+    Delta {
+        /// The value given.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
+    /// A scale of noise is not usable.
+    #[error("the scale is {}; it must be {requirement}", plain(.value))]
+    Scale {
+        /// The value given.
+        value: f64,
+        /// What would be accepted.
+        requirement: &'static str,
+    },
     /// The sensitivity is not usable.
     #[error("the sensitivity is {}; it must be {requirement}", plain(.value))]
     Sensitivity {

@@ -37,6 +37,15 @@ impl Geometric {
         }
     }
 
+    /// Of a whole scale.
+    pub(super) fn of_scale(scale: u128) -> Self {
+        Self {
+            scale: scale as f64,
+            numerator: 1,
+            denominator: scale,
+        }
+    }
+
     /// `sensitivity / epsilon`, in the unit of the counts.
     #[must_use]
     pub fn scale(&self) -> f64 {
@@ -174,7 +183,7 @@ fn below(random: &mut impl Rng, n: u128) -> u128 {
 }
 
 /// True with probability `exp(-u / t)`, `u <= t`: von Neumann's alternating series.
-fn exp_minus(random: &mut impl Rng, u: u128, t: u128) -> bool {
+pub(super) fn exp_minus(random: &mut impl Rng, u: u128, t: u128) -> bool {
     let mut k = 1_u128;
     // t is at most 2^112, and k passes 2^15 with probability 1 / (2^15)!.
     while below(random, t.saturating_mul(k)) < u {
@@ -183,7 +192,7 @@ fn exp_minus(random: &mut impl Rng, u: u128, t: u128) -> bool {
     k % 2 == 1
 }
 
-fn gcd(mut a: u128, mut b: u128) -> u128 {
+pub(super) fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

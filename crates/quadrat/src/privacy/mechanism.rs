@@ -4,17 +4,18 @@ use super::law::Law;
 use rand::Rng;
 
 use super::clip::{self, Moments};
+use super::discrete_gaussian::SIGMA_SQUARED;
 use super::geometric::{EPSILON, SENSITIVITY};
-use super::{Geometric, Laplace, NoiseSource, PrivacyError};
+use super::{DiscreteGaussian, Geometric, Laplace, NoiseSource, PrivacyError};
 
 /// Laplace noise must be this many times as wide as the gaps between the doubles that it is added
 /// to.
 const GAPS: f64 = 1e6;
 
-/// Geometric noise that is zero with a higher probability than this is none.
+/// Noise in whole numbers that is zero with a higher probability than this is none.
 const MOSTLY_ZERO: f64 = 1.0 - 1e-9;
 
-/// Noise that makes a table of counts `epsilon`-differentially private.
+/// Noise that makes a table of counts differentially private.
 ///
 /// # Examples
 /// ```
@@ -31,6 +32,7 @@ pub struct Mechanism {
     law: Law,
     sensitivity: f64,
     epsilon: f64,
+    rho: f64,
     lower: f64,
     upper: f64,
 }
@@ -103,11 +105,62 @@ impl Mechanism {
         Ok(Self::new(Law::Geometric(noise), sensitivity, epsilon))
     }
 
+    /// Discrete Gaussian noise of `sigma = sensitivity / sqrt(2 rho)`: whole numbers in, whole
+    /// numbers out, `rho`-zero-concentrated privacy. Drawn exactly; see
+    /// [`DiscreteGaussian::sample`].
+    ///
+    /// # Arguments
+    /// * `sensitivity` - Euclidean: the root of the sum of squares by which one person changes the
+    ///   counts, 1 where everybody is counted in one row
+    /// * `rho` - privacy spent; [`concentrated`](super::concentrated) has that of an epsilon and a
+    ///   delta
+    /// # Errors
+    /// [`PrivacyError::Rho`], [`PrivacyError::Sensitivity`] unless both are positive and finite;
+    /// [`PrivacyError::Rho`] unless `sigma` is at most `2^25`, and the noise is zero with
+    /// probability `1 - 1e-9` at most, which is a `sigma` of 0.153 or more.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrat::privacy::Mechanism;
+    /// let mechanism = Mechanism::discrete_gaussian(1.0, 0.02)?;
+    /// assert!((mechanism.variance() - 25.0).abs() < 1e-9);
+    /// # Ok::<(), quadrat::privacy::PrivacyError>(())
+    /// ```
+    pub fn discrete_gaussian(sensitivity: f64, rho: f64) -> Result<Self, PrivacyError> {
+        let refuse = |requirement| {
+            Err(PrivacyError::Rho {
+                value: rho,
+                requirement,
+            })
+        };
+        if !(rho > 0.0 && rho.is_finite()) {
+            return refuse("a finite number above zero");
+        }
+        positive(sensitivity, 1.0)?;
+        let sigma_squared = sensitivity * sensitivity / rho / 2.0;
+        if sigma_squared > SIGMA_SQUARED.1 {
+            return refuse("such that sigma, sensitivity / sqrt(2 rho), is at most 2^25 (3.4e7)");
+        }
+        let too_little = "such that sigma, sensitivity / sqrt(2 rho), is 0.153 or more: below, the noise is nearly always zero and true counts are released";
+        if sigma_squared < SIGMA_SQUARED.0 {
+            return refuse(too_little);
+        }
+        let noise = DiscreteGaussian::new(sigma_squared);
+        if libm::exp(noise.ln_pmf(0.0)) > MOSTLY_ZERO {
+            return refuse(too_little);
+        }
+        let mut made = Self::new(Law::DiscreteGaussian(noise), sensitivity, f64::INFINITY);
+        made.rho = rho;
+        Ok(made)
+    }
+
     fn new(law: Law, sensitivity: f64, epsilon: f64) -> Self {
         Self {
             law,
             sensitivity,
             epsilon,
+            // Bun and Steinke 2016, proposition 1.4.
+            rho: 0.5 * epsilon * epsilon,
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
         }
@@ -122,8 +175,8 @@ impl Mechanism {
     /// release without clipping where the table is to be analysed.
     ///
     /// # Errors
-    /// [`PrivacyError::Clip`] unless `lower < upper`; for geometric noise finite ends must be whole
-    /// numbers up to `2^53`.
+    /// [`PrivacyError::Clip`] unless `lower < upper`; for noise in whole numbers finite ends
+    /// must be whole numbers up to `2^53`.
     pub fn clipped(mut self, lower: f64, upper: f64) -> Result<Self, PrivacyError> {
         let refuse = |requirement| {
             Err(PrivacyError::Clip {
@@ -138,7 +191,7 @@ impl Mechanism {
         }
         let whole = |end: f64| end.is_infinite() || exact_integer(end);
         if self.is_integer() && !(whole(lower) && whole(upper)) {
-            return refuse("geometric noise gives whole numbers, so the ends must be whole");
+            return refuse("this noise gives whole numbers, so the ends must be whole");
         }
         (self.lower, self.upper) = (lower, upper);
         Ok(self)
@@ -153,23 +206,33 @@ impl Mechanism {
     /// Whether counts must be, and released values are, whole numbers.
     #[must_use]
     pub fn is_integer(&self) -> bool {
-        matches!(self.law, Law::Geometric(_))
+        !matches!(self.law, Law::Laplace(_))
     }
 
-    /// The most by which one person changes the counts, all rows together.
+    /// The most by which one person changes the counts, all rows together: the sum of absolute
+    /// changes, for Gaussian noise the root of the sum of their squares.
     #[must_use]
     pub fn sensitivity(&self) -> f64 {
         self.sensitivity
     }
 
     /// The privacy spent by one release of one column. Releases about the same people add up
-    /// (sequential composition): `k` columns cost `k epsilon`.
+    /// (sequential composition): `k` columns cost `k epsilon`. Infinite for Gaussian noise, which
+    /// no epsilon bounds without a delta.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// `sensitivity / epsilon`, in the unit of the counts: the scale of the Laplace distribution.
+    /// The zero-concentrated privacy spent by one release of one column, `epsilon^2 / 2` where that
+    /// is of an epsilon. These add up too.
+    #[must_use]
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// The scale of the noise, in the unit of the counts: `sensitivity / epsilon`, or sigma of the
+    /// Gaussian.
     #[must_use]
     pub fn scale(&self) -> f64 {
         self.law.scale()
@@ -180,10 +243,7 @@ impl Mechanism {
     /// mean zero; see [`Mechanism::clipped`].
     #[must_use]
     pub fn variance(&self) -> f64 {
-        match &self.law {
-            Law::Laplace(noise) => noise.variance(),
-            Law::Geometric(noise) => noise.variance(),
-        }
+        self.law.variance()
     }
 
     /// Exact mean and variance of what is released for a true count, clipping included.
@@ -211,15 +271,12 @@ impl Mechanism {
         if value >= self.upper {
             return 1.0;
         }
-        match &self.law {
-            Law::Laplace(noise) => noise.cdf(value - truth),
-            Law::Geometric(noise) => noise.cdf(value - truth),
-        }
+        self.law.cdf(value - truth)
     }
 
     /// Log likelihood of a true count given the value released, nats: the log density (Laplace) or
-    /// log probability (geometric); at a clipped end the log probability of everything beyond it;
-    /// minus infinity outside.
+    /// log probability (of whole numbers); at a clipped end the log probability of everything
+    /// beyond it; minus infinity outside.
     #[must_use]
     pub fn ln_pdf(&self, value: f64, truth: f64) -> f64 {
         if value < self.lower || value > self.upper {
@@ -229,20 +286,19 @@ impl Mechanism {
         } else if value == self.upper {
             self.law.ln_upper(value - truth)
         } else {
-            match &self.law {
-                Law::Laplace(noise) => noise.ln_pdf(value - truth),
-                Law::Geometric(noise) => noise.ln_pmf(value - truth),
-            }
+            self.law.ln_pdf(value - truth)
         }
     }
 
     /// One released value for a true count that [`Mechanism::requirement`] accepts.
     pub fn sample(&self, truth: f64, random: &mut impl Rng) -> f64 {
+        // Added in integers, so that what is rounded (beyond 2^53) is the noisy value, not the
+        // noise.
+        let whole = |truth: f64, noise: i128| (truth as i128).saturating_add(noise) as f64;
         let noisy = match &self.law {
             Law::Laplace(noise) => truth + noise.sample(random),
-            // Added in integers, so that what is rounded (beyond 2^53) is the noisy value, not the
-            // noise.
-            Law::Geometric(noise) => (truth as i128).saturating_add(noise.sample(random)) as f64,
+            Law::Geometric(noise) => whole(truth, noise.sample(random)),
+            Law::DiscreteGaussian(noise) => whole(truth, noise.sample(random)),
         };
         noisy.clamp(self.lower, self.upper)
     }
@@ -255,7 +311,7 @@ impl Mechanism {
         } else if count < 0.0 {
             Some("zero or more")
         } else if self.is_integer() && !exact_integer(count) {
-            Some("a whole number up to 2^53 for geometric noise")
+            Some("a whole number up to 2^53 for noise in whole numbers")
         } else if !self.is_integer() && too_coarse(count, self.sensitivity, self.scale()) {
             Some(
                 "so small that neighbouring doubles are less than a millionth of the scale of the noise apart: coarser ones betray it",
@@ -269,9 +325,9 @@ impl Mechanism {
     /// noise from **one** source.
     ///
     /// # Errors
-    /// [`PrivacyError::Count`] for a count that is negative, not finite, (geometric) not whole, or
-    /// (Laplace) so large that doubles near it are coarser than a millionth of the scale of the
-    /// noise.
+    /// [`PrivacyError::Count`] for a count that is negative, not finite, not whole where the
+    /// noise is, or (Laplace) so large that doubles near it are coarser than a millionth of the
+    /// scale of the noise.
     pub fn release(
         &self,
         counts: &[f64],

@@ -7,16 +7,25 @@
 //! person changes the counts, all rows together (the L1 distance): 1 for a histogram in which
 //! everybody is in one bin.
 //!
+//! Gaussian noise gives `rho`-zero-concentrated privacy with `rho = sensitivity^2 / (2 sigma^2)`,
+//! where the sensitivity is Euclidean (L2); [`concentrated`] says what that is in epsilon and
+//! delta.
+//!
 //! The distribution of the noise is public, and is what inference needs to undo it: give
 //! [`Mechanism::variance`] as the known noise variance of the released values.
 //!
 //! # Source
 //! C. Dwork and A. Roth, *The Algorithmic Foundations of Differential Privacy* (2014), section 3.3;
 //! A. Ghosh, T. Roughgarden and M. Sundararajan, *Universally utility-maximizing privacy
-//! mechanisms*, SIAM J. Comput. 41 (2012), for the two-sided geometric one.
+//! mechanisms*, SIAM J. Comput. 41 (2012), for the two-sided geometric one; C. Canonne, G. Kamath
+//! and T. Steinke, *The Discrete Gaussian for Differential Privacy* (2020).
 
 mod clip;
+mod concentrated;
+mod discrete_gaussian;
 mod error;
+mod family;
+mod gaussian_sums;
 mod geometric;
 mod laplace;
 mod law;
@@ -24,7 +33,10 @@ mod mechanism;
 mod source;
 
 pub use clip::Moments;
+pub use concentrated::concentrated;
+pub use discrete_gaussian::DiscreteGaussian;
 pub use error::PrivacyError;
+pub use family::Family;
 pub use geometric::Geometric;
 pub use laplace::Laplace;
 pub use law::Law;
