@@ -236,10 +236,21 @@ pub struct Noise {
     #[arg(value_name = "FILE.csv")]
     pub table: PathBuf,
     /// Privacy spent per column; smaller is more private and more noisy
-    #[arg(long, value_name = "E")]
-    pub epsilon: f64,
-    /// The most by which one person changes a column, all its rows together; 1 where everybody is
-    /// counted in one row
+    #[arg(
+        long,
+        value_name = "E",
+        required_unless_present = "rho",
+        conflicts_with = "rho"
+    )]
+    pub epsilon: Option<f64>,
+    /// The same as zero-concentrated privacy, for discrete Gaussian noise
+    #[arg(long, value_name = "R")]
+    pub rho: Option<f64>,
+    /// With --epsilon, for discrete Gaussian noise: the chance that privacy fails
+    #[arg(long, value_name = "D", conflicts_with = "rho")]
+    pub delta: Option<f64>,
+    /// The most by which one person changes a column, all its rows together (for discrete Gaussian
+    /// noise the root of the sum of squares); 1 where everybody is counted in one row
     #[arg(long, value_name = "S")]
     pub sensitivity: f64,
     /// Columns of counts; may be left out where only one column can be meant
@@ -269,6 +280,8 @@ pub enum MechanismWord {
     Laplace,
     /// Two-sided geometric noise: whole numbers stay whole, and no low digits betray them
     Geometric,
+    /// Discrete Gaussian noise: whole numbers stay whole, fewer noisy values are far off
+    DiscreteGaussian,
 }
 
 /// A scale.

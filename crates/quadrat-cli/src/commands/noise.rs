@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use quadrat::privacy::{Mechanism, NoiseSource, PrivacyError};
+use quadrat::privacy::{Mechanism, NoiseSource, PrivacyError, concentrated};
 use quadrat_study::diagnostic::{Paint, Problem, Problems};
 use quadrat_study::numbers::{count, exact, human};
 use quadrat_study::suggest;
@@ -21,7 +21,7 @@ const SHOWN: usize = 20;
 
 /// Runs the command.
 pub fn run(args: &Noise) -> Result<()> {
-    let mechanism = mechanism(args).map_err(refused)?;
+    let mechanism = mechanism(args)?;
     let table = open(&args.table)?;
     let chosen = columns(&table, &args.column)?;
     let counts = table.numbers(&chosen)?;
@@ -74,21 +74,58 @@ pub fn run(args: &Noise) -> Result<()> {
     }
 }
 
-fn mechanism(args: &Noise) -> Result<Mechanism, PrivacyError> {
+fn mechanism(args: &Noise) -> Result<Mechanism, Problems> {
     let mechanism = match args.mechanism {
-        MechanismWord::Laplace => Mechanism::laplace(args.sensitivity, args.epsilon)?,
-        MechanismWord::Geometric => Mechanism::geometric(args.sensitivity, args.epsilon)?,
+        MechanismWord::Laplace => Mechanism::laplace(args.sensitivity, pure(args)?),
+        MechanismWord::Geometric => Mechanism::geometric(args.sensitivity, pure(args)?),
+        MechanismWord::DiscreteGaussian => {
+            Mechanism::discrete_gaussian(args.sensitivity, rho(args)?)
+        }
     };
-    if args.clip {
-        mechanism.clipped(0.0, f64::INFINITY)
-    } else {
-        Ok(mechanism)
+    let mechanism = mechanism.and_then(|mechanism| match args.clip {
+        true => mechanism.clipped(0.0, f64::INFINITY),
+        false => Ok(mechanism),
+    });
+    mechanism.map_err(refused)
+}
+
+/// The epsilon of noise that needs no delta.
+fn pure(args: &Noise) -> Result<f64, Problems> {
+    match (args.epsilon, args.delta) {
+        (Some(epsilon), None) => Ok(epsilon),
+        (given, _) => {
+            let flag = if given.is_none() { "--rho" } else { "--delta" };
+            let problem = Problem::new(format!(
+                "{flag} is for discrete Gaussian noise; Laplace and geometric noise keep --epsilon without fail"
+            ));
+            Err(problem
+                .remedy("give --epsilon alone, or `--mechanism discrete-gaussian`")
+                .into())
+        }
+    }
+}
+
+/// The zero-concentrated privacy of Gaussian noise.
+fn rho(args: &Noise) -> Result<f64, Problems> {
+    match (args.rho, args.epsilon, args.delta) {
+        (Some(rho), ..) => Ok(rho),
+        (None, Some(epsilon), Some(delta)) => concentrated(epsilon, delta).map_err(refused),
+        _ => {
+            let problem = Problem::new(
+                "discrete Gaussian noise keeps no --epsilon without a chance of failure",
+            );
+            Err(problem
+                .remedy("add --delta, such as 1e-6, or give --rho in place of --epsilon")
+                .into())
+        }
     }
 }
 
 fn refused(error: PrivacyError) -> Problems {
     let remedy = match &error {
         PrivacyError::Epsilon { .. } => "give another --epsilon, such as 0.1 or 1",
+        PrivacyError::Rho { .. } => "give another --rho, such as 0.005 or 0.5",
+        PrivacyError::Delta { .. } => "give another --delta, such as 1e-6",
         PrivacyError::Sensitivity { .. } => {
             "give --sensitivity: the most by which one person changes a column, 1 where everybody is counted in one row"
         }
@@ -254,8 +291,8 @@ fn told(
     let law = match args.mechanism {
         MechanismWord::Laplace => "Laplace",
         MechanismWord::Geometric => "two-sided geometric",
+        MechanismWord::DiscreteGaussian => "discrete Gaussian",
     };
-    let (epsilon, sensitivity) = (human(mechanism.epsilon()), human(mechanism.sensitivity()));
     let rows = counts.first().map_or(0, Vec::len);
     let mut text = String::new();
     let mut say = |words: String| {
@@ -268,24 +305,9 @@ fn told(
         suggest::list(&released),
         count(rows, "row")
     )));
-    say(format!(
-        "  noise     scale {} = sensitivity {sensitivity} / epsilon {epsilon}; variance {}, standard deviation {}",
-        human(mechanism.scale()),
-        human(mechanism.variance()),
-        human(mechanism.variance().sqrt()),
-    ));
-    say(if chosen.len() == 1 {
-        format!("  privacy   epsilon {epsilon} spent")
-    } else {
-        format!(
-            "  privacy   epsilon {} spent: {epsilon} for each of {} columns, which add up where one person counts in all of them",
-            human(mechanism.epsilon() * chosen.len() as f64),
-            chosen.len()
-        )
-    });
-    say(format!(
-        "            holds if one person changes a column by at most {sensitivity}, all its rows together; later releases about the same people add to it"
-    ));
+    spent(args, chosen.len(), mechanism)
+        .into_iter()
+        .for_each(&mut say);
     if !rest.is_empty() {
         say(format!(
             "  copied    {} without noise; the number of rows is released too",
@@ -315,6 +337,49 @@ fn told(
         );
     }
     text
+}
+
+/// How much noise, and what it costs.
+fn spent(args: &Noise, columns: usize, mechanism: &Mechanism) -> [String; 3] {
+    let sensitivity = human(mechanism.sensitivity());
+    let is_gaussian = args.mechanism == MechanismWord::DiscreteGaussian;
+    let (word, spent) = match is_gaussian {
+        true => ("rho", mechanism.rho()),
+        false => ("epsilon", mechanism.epsilon()),
+    };
+    let one = human(spent);
+    let from = match is_gaussian {
+        true => format!("sensitivity {sensitivity} / sqrt(2 rho)"),
+        false => format!("sensitivity {sensitivity} / epsilon {one}"),
+    };
+    let noise = format!(
+        "  noise     scale {} = {from}; variance {}, standard deviation {}",
+        human(mechanism.scale()),
+        human(mechanism.variance()),
+        human(mechanism.variance().sqrt()),
+    );
+    let but = match (args.epsilon, args.delta) {
+        (Some(epsilon), Some(delta)) => format!(
+            "; a column keeps epsilon {} but for a chance of {delta:e}",
+            human(epsilon)
+        ),
+        _ => String::new(),
+    };
+    let privacy = match columns {
+        1 => format!("  privacy   {word} {one} spent{but}"),
+        _ => format!(
+            "  privacy   {word} {} spent: {one} for each of {columns} columns, which add up where one person counts in all of them{but}",
+            human(spent * columns as f64),
+        ),
+    };
+    let how = match is_gaussian {
+        true => "the root of the sum of squares over all its rows",
+        false => "all its rows together",
+    };
+    let holds = format!(
+        "            holds if one person changes a column by at most {sensitivity}, {how}; later releases about the same people add to it"
+    );
+    [noise, privacy, holds]
 }
 
 /// A name from the user's file: control characters in it must not reach the terminal.

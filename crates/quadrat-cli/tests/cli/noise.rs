@@ -132,6 +132,77 @@ fn columns_are_not_guessed_where_true_counts_might_be_published() {
     assert!(stderr(&output).contains("no column that is plainly one of counts"));
 }
 
+#[test]
+fn discrete_gaussian_noise_is_asked_by_rho_or_by_epsilon_and_delta() {
+    let table = format!("people\n{}", "50\n".repeat(400));
+    let asked = |more: &[&str]| {
+        let usual = ["--sensitivity", "1", "--mechanism", "discrete-gaussian"];
+        let all = [&usual[..], more].concat();
+        let (_keep, output) = run(&table, &all);
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    let (code, text, said) = asked(&["--rho", "0.005", "--seed", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(text.starts_with("people,people_scale,people_variance\n"));
+    let cells = |line: &str| -> Vec<f64> { line.split(',').map(|c| c.parse().unwrap()).collect() };
+    let rows: Vec<Vec<f64>> = text.lines().skip(1).map(cells).collect();
+    assert!(rows.iter().all(|row| row[0].fract() == 0.0));
+    // Sigma squared has forty bits.
+    assert!(rows.iter().all(|row| (row[2] - 100.0).abs() < 1e-9));
+    let square = rows.iter().map(|row| (row[0] - 50.0).powi(2)).sum::<f64>() / 400.0;
+    // The variance of 400 normals is known to 100 sqrt(2 / 400) = 7; four of them.
+    assert!((square - 100.0).abs() < 28.0, "{square}");
+    for part in [
+        "discrete Gaussian noise on `people`",
+        "scale 10 = sensitivity 1 / sqrt(2 rho); variance 100",
+        "rho 0.005 spent",
+        "the root of the sum of squares",
+    ] {
+        assert!(said.contains(part), "no `{part}` in\n{said}");
+    }
+    let (code, text, said) = asked(&["--epsilon", "1", "--delta", "1e-6"]);
+    assert_eq!(code, Some(0), "{said}");
+    // Sigma 4.53.
+    let variance = cells(text.lines().nth(1).unwrap())[2];
+    assert!((variance - 20.53).abs() < 0.01, "{variance}");
+    assert!(
+        said.contains("keeps epsilon 1 but for a chance of 1e-6"),
+        "{said}"
+    );
+    for (more, expected) in [
+        (
+            &["--epsilon", "1"][..],
+            "add --delta, such as 1e-6, or give --rho",
+        ),
+        (
+            &["--rho", "0"],
+            "rho is 0; it must be a finite number above zero",
+        ),
+        (&["--rho", "1e3"], "0.153 or more"),
+        (
+            &["--epsilon", "1", "--delta", "1"],
+            "delta is 1; it must be above zero and below 1",
+        ),
+    ] {
+        let (code, text, said) = asked(more);
+        assert_eq!((code, text.as_str()), (Some(1), ""), "{more:?}");
+        assert!(said.contains(expected), "no `{expected}` in\n{said}");
+    }
+    assert_eq!(asked(&["--epsilon", "1", "--rho", "1"]).0, Some(2));
+    for (more, flag) in [
+        (&["--rho", "1"][..], "--rho"),
+        (&["--epsilon", "1", "--delta", "1e-6"], "--delta"),
+    ] {
+        let all = [
+            &["--sensitivity", "1", "--mechanism", "geometric"][..],
+            more,
+        ]
+        .concat();
+        let (_keep, output) = run(&table, &all);
+        assert!(stderr(&output).contains(&format!("{flag} is for discrete Gaussian noise")));
+    }
+}
+
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str, &[&str], &[&str])] = &[
     ("negative", "from,people\n0,5\n1,-2\n", &[], &["the count is -2; it must be zero or more", "t.csv:3:3 (column `people`)", "noise added before"]),
