@@ -79,9 +79,12 @@ pub fn files(study: &Study) -> Vec<PathBuf> {
         Inducing::File(file) => Some(file),
         _ => None,
     };
+    let summaries = study.observe.iter();
+    let summaries = summaries.filter_map(|observe| observe.likelihood.summary());
     let all = observed
         .chain(predicted)
         .flatten()
+        .chain(summaries.map(|summary| &summary.file))
         .chain(totals)
         .chain(inducing);
     all.map(|file| Path::new(&file.value).to_owned()).collect()

@@ -48,6 +48,7 @@ mod pooled;
 mod predict_flags;
 mod presets;
 mod redundant;
+mod released;
 mod regions;
 mod score;
 mod score_refused;

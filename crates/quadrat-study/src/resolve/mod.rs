@@ -34,6 +34,7 @@ mod scales;
 mod shapes;
 mod slots;
 mod sparse;
+mod summary;
 mod varying;
 
 use std::collections::HashSet;
@@ -207,7 +208,9 @@ fn of_outputs(
 }
 
 /// Reads the tables of a study and checks everything against everything.
-pub fn resolve(study: Study) -> Result<Resolved, Problems> {
+pub fn resolve(mut study: Study) -> Result<Resolved, Problems> {
+    let mut warnings = Vec::new();
+    summary::filled(&mut study, &mut warnings)?;
     let check = Check::new(&study.source);
     let mut files = Files::new(&check, &study.folder, &study.shown);
     let geographic = projection::pair(&files, &study);
@@ -222,7 +225,6 @@ pub fn resolve(study: Study) -> Result<Resolved, Problems> {
         geographic: geographic.as_deref(),
         labels: &labels,
     };
-    let mut warnings = Vec::new();
     let mut tables = Vec::new();
     let mut unread = false;
     for (of, observe) in study.observe.iter().enumerate() {

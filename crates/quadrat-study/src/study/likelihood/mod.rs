@@ -13,7 +13,7 @@ use crate::limits::Said;
 use crate::suggest;
 use crate::table::Reading;
 
-pub use noise::{Given, Noise, given};
+pub use noise::{Given, Noise, Summary, given};
 pub use reports::{Counts, Ends, Law, Limits, Reports};
 pub use values::MOST_RANKS;
 
@@ -184,6 +184,11 @@ impl Likelihood {
             Reports::Bernoulli { .. } | Reports::Binomial { .. } => Scale::Probability,
             _ => Scale::Linear,
         }
+    }
+
+    /// The table that tells its noise, if one does.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.noise.as_ref()?.summary.as_ref()
     }
 
     /// Whether it reports something about values, rather than only bounding them.

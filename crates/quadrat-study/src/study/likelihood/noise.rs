@@ -1,5 +1,8 @@
 //! Numbers that may be columns, and what is known of the noise.
 
+use quadrat::privacy::Family;
+use toml_edit::Item;
+
 use crate::study::fields::{Section, Spanned, kind, text};
 
 /// A number for all rows, or a column of them.
@@ -38,6 +41,19 @@ pub struct Noise {
     pub are_sds: bool,
     /// Whether one is learned, alone or on top of the known one.
     pub learned: bool,
+    /// The table that tells the known one, before it is read.
+    pub summary: Option<Summary>,
+}
+
+/// A row of a table of mechanisms that tells what noise a column was released with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The table.
+    pub file: Spanned<String>,
+    /// The column that was released, as the table names it; that of the values when absent.
+    pub column: Option<Spanned<String>>,
+    /// The aggregate, where the table has several of the column.
+    pub aggregate: Option<Spanned<String>>,
 }
 
 /// Variances beyond this are refused: sums of their squares do not fit.
@@ -57,7 +73,10 @@ pub fn read(section: &Section<'_>, may_be_exact: bool) -> Noise {
             "keep one: a variance is the square of an sd",
         );
     }
-    let mut known = given(section, key, "leave it out to learn it");
+    let (mut known, summary) = match section.get(key) {
+        Some(item) if item.is_table_like() && !are_sds => released(section, item),
+        _ => (given(section, key, "leave it out to learn it"), None),
+    };
     if let (Some(extra), None) = (&extra, section.get(key)) {
         let message = "`extra = \"learn\"` adds to a known variance, but none is given";
         check.refuse(
@@ -101,7 +120,46 @@ pub fn read(section: &Section<'_>, may_be_exact: bool) -> Noise {
         learned: section.get(key).is_none() || extra.is_some(),
         known,
         are_sds,
+        summary,
     }
+}
+
+/// A variance that is that of a mechanism of privacy, of a scale that is known or in a table.
+fn released(section: &Section<'_>, item: &Item) -> (Option<Given>, Option<Summary>) {
+    const LIKE: &str = "such as `variance = { mechanism = \"geometric\", scale = 10 }` or `variance = { summary = \"summary.csv\" }`";
+    let Some(own) = Section::from_item(section.check, "variance", item, LIKE) else {
+        return (None, None);
+    };
+    let words = Family::ALL.map(Family::name);
+    if own.get("summary").is_some() {
+        own.keys(&["summary", "column", "aggregate"], &[]);
+        let summary = own.text("summary").map(|file| Summary {
+            file,
+            column: own.text("column"),
+            aggregate: own.text("aggregate"),
+        });
+        return (None, summary);
+    }
+    own.keys(&["mechanism", "scale", "summary"], &[]);
+    for key in ["mechanism", "scale"] {
+        if own.get(key).is_none() {
+            own.missing(key, LIKE);
+        }
+    }
+    let family = own.word("mechanism", &words, &[]);
+    let family = family.and_then(|word| Family::named(&word.value));
+    let (Some(family), Some(mut scale)) = (family, own.number("scale")) else {
+        return (None, None);
+    };
+    match family.variance(scale.value) {
+        Ok(variance) => scale.value = variance,
+        Err(error) => {
+            let remedy = "give the scale of the noise: b of Laplace and geometric noise, sigma of Gaussian, in the unit of the counts";
+            section.check.refuse(&scale.span, error.to_string(), remedy);
+            return (None, None);
+        }
+    }
+    (Some(Given::Number(scale)), None)
 }
 
 /// A key that is a number or the name of a column.
