@@ -3,6 +3,7 @@
 mod density;
 mod looks;
 mod next;
+mod reconcile;
 mod score;
 mod simulate;
 mod ungroup;
@@ -15,6 +16,7 @@ use quadrat_study::study::LEVEL;
 pub use density::Density;
 pub use looks::{Aggregation, Looks};
 pub use next::{Next, Tell};
+pub use reconcile::Reconcile;
 pub use score::{Score, TruthScale};
 pub use simulate::{OverlapArg, RecordArg, Simulate, SimulateCensored, SimulateMixed, Simulated};
 pub use ungroup::Ungroup;
@@ -58,6 +60,8 @@ pub enum Command {
     Density(Density),
     /// Turn counts in bands into counts in single years, or other steps, with intervals
     Ungroup(Ungroup),
+    /// Make noisy counts of areas within areas add up, by their variances
+    Reconcile(Reconcile),
     /// Release a table of counts with differential-privacy noise of known variance
     Noise(Noise),
     /// Write artificial data with their truth, and a study that fits them

@@ -48,6 +48,7 @@ pub fn answer(args: impl IntoIterator<Item = OsString>) -> bool {
         args::Command::Tell(args) => commands::tell::run(args),
         args::Command::Density(args) => commands::density::run(args),
         args::Command::Ungroup(args) => commands::ungroup::run(args),
+        args::Command::Reconcile(args) => commands::reconcile::run(args),
         args::Command::Noise(args) => commands::noise::run(args),
         args::Command::Simulate(args) => commands::simulate::run(args),
     });

@@ -2,7 +2,7 @@
 //! bags, intervals, ranks, caps or samples.
 //!
 //! Every arrow points down: `acquire`, `validation` -> `model`, `baseline`, `simulate`, `density`,
-//! `ungroup` ->
+//! `ungroup`, `reconcile` ->
 //! `posterior` -> `problem` -> `inference` -> `covariance` -> `kernel`, `support`, `likelihood`,
 //! `link`, `privacy` -> `parameter`, `optimise`, `quadrature`, `score` ->
 //! `linalg`, `special`, `error`, `progress`.
@@ -27,6 +27,7 @@ pub mod privacy;
 mod problem;
 pub mod progress;
 pub mod quadrature;
+pub mod reconcile;
 pub mod score;
 mod sealed;
 pub mod simulate;

@@ -8,6 +8,7 @@ mod looks;
 pub mod next;
 pub mod noise;
 pub mod predict;
+pub mod reconcile;
 pub mod run;
 pub mod score;
 mod section;

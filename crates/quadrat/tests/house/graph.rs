@@ -14,7 +14,14 @@ pub const FLOORS: &[&[&str]] = &[
     &["inference"],
     &["problem"],
     &["posterior"],
-    &["model", "baseline", "simulate", "density", "ungroup"],
+    &[
+        "model",
+        "baseline",
+        "simulate",
+        "density",
+        "ungroup",
+        "reconcile",
+    ],
     &["acquire", "validation"],
 ];
 

@@ -1,0 +1,239 @@
+//! `quadrat reconcile`: noisy counts of areas within areas that add up.
+
+mod rows;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use quadrat::reconcile::{Gap, Reconciled};
+use quadrat::special::scalar::normal_quantile;
+use quadrat_study::diagnostic::{Paint, Problem, Problems, shown};
+use quadrat_study::fit_json::pretty;
+use quadrat_study::numbers::{count, exact, human};
+use quadrat_study::prediction_csv::COLUMNS;
+use serde_json::{Value, json};
+
+use super::{print, replaced};
+use crate::args::Reconcile;
+use crate::output::{Staged, apart, writable};
+use rows::Rows;
+
+/// More areas than this are refused, and more numbers of draws.
+const MOST_AREAS: usize = 20_000_000;
+const MOST_NUMBERS: usize = 20_000_000;
+/// Gaps of more standard deviations than this are told: of a million normal ones one is.
+const FAR: f64 = 5.0;
+/// How many of them are named.
+const NAMED: usize = 5;
+/// Gaps less likely than this, all together, are told.
+const UNLIKELY: f64 = 1e-3;
+
+/// Runs the command.
+pub fn run(args: &Reconcile) -> Result<()> {
+    let outputs: Vec<PathBuf> = args.output.iter().cloned().collect();
+    let told = ("the table that is read", "choose another file");
+    replaced(&[&args.table], &outputs, told).or(())?;
+    apart(&outputs)?;
+    writable(&outputs)?;
+    let rows = Rows::read(args).map_err(Problems::by_flags)?;
+    let header = header(args)?;
+    bounded(args, rows.names.len())?;
+    let tree = rows.tree()?;
+    let refused = |error| Problems::from(rows.refused(&error));
+    let found = tree.reconcile(&rows.measurements).map_err(refused)?;
+    let draws = usize::from(args.draws.unwrap_or(0));
+    let draws = found.draws(draws, args.seed);
+    let draws = match args.draws {
+        Some(_) => draws.map_err(refused)?,
+        None => Vec::new(),
+    };
+    let mut staged = Staged::new();
+    if let Some(output) = &args.output {
+        staged.bytes(output, &csv(args, &header, (&rows, &found), &draws)?)?;
+    }
+    let written = staged.finish()?;
+    if args.json {
+        return print(&pretty(&facts(args, &rows, &found))?);
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    let mut text = said(&rows, &found);
+    for path in written {
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    print(&text)
+}
+
+/// The columns of the table.
+fn header(args: &Reconcile) -> Result<Vec<String>, Problems> {
+    let own = args.by.iter().chain([&args.area, &args.within]);
+    let own: Vec<String> = own.cloned().collect();
+    let draws = (1..=args.draws.unwrap_or(0)).map(|draw| format!("draw_{draw}"));
+    let answers = COLUMNS.iter().map(|name| (*name).to_owned());
+    let header: Vec<String> = own.iter().cloned().chain(answers).chain(draws).collect();
+    for (at, name) in header.iter().enumerate() {
+        if header[..at].contains(name) {
+            let fact = format!("the table would have two columns named `{name}`");
+            let remedy = "rename that column of the table";
+            return Err(Problem::new(fact).remedy(remedy).into());
+        }
+    }
+    Ok(header)
+}
+
+fn bounded(args: &Reconcile, areas: usize) -> Result<(), Problems> {
+    let numbers = areas * usize::from(args.draws.unwrap_or(0));
+    let (fact, remedy) = if areas > MOST_AREAS {
+        let fact = format!("there are {areas} areas, and at most {MOST_AREAS} are taken");
+        (fact, "divide the table, such as by its --by")
+    } else if numbers > MOST_NUMBERS {
+        let fact = format!(
+            "draws of {areas} areas would be {numbers} numbers, and at most {MOST_NUMBERS} are written"
+        );
+        (fact, "ask for fewer --draws, or divide the table")
+    } else {
+        return Ok(());
+    };
+    Err(Problem::new(fact).remedy(remedy).into())
+}
+
+fn csv(
+    args: &Reconcile,
+    header: &[String],
+    (rows, found): (&Rows, &Reconciled<'_>),
+    draws: &[Vec<f64>],
+) -> Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(header)?;
+    let z = normal_quantile(0.5 + 0.5 * args.level);
+    for (node, name) in rows.names.iter().enumerate() {
+        let around = rows.parents[node].and_then(|parent| rows.names[parent].last());
+        let around = around.map_or("", String::as_str);
+        let (mean, sd) = (found.mean(node), found.variance(node).sqrt());
+        let numbers = [mean, sd, mean - z * sd, mean, mean + z * sd];
+        // Nothing is told of what nothing tells.
+        let told = |number: f64| match found.is_known(node) {
+            true => exact(number),
+            false => String::new(),
+        };
+        let drawn = draws.iter().map(|draw| exact(draw[node]));
+        let cells = name.iter().cloned().chain([around.to_owned()]);
+        table.write_record(cells.chain(numbers.map(told)).chain(drawn))?;
+    }
+    Ok(table.into_inner().map_err(|error| error.into_error())?)
+}
+
+/// How many areas are measured, and how many nothing tells.
+fn measured(rows: &Rows, found: &Reconciled<'_>) -> (usize, usize) {
+    let mut is_measured = vec![false; rows.names.len()];
+    for measurement in &rows.measurements {
+        is_measured[measurement.node] = true;
+    }
+    let unknown = (0..rows.names.len()).filter(|&node| !found.is_known(node));
+    (
+        is_measured.iter().filter(|is| **is).count(),
+        unknown.count(),
+    )
+}
+
+/// The gaps that are far, the farthest first.
+fn far(found: &Reconciled<'_>) -> Vec<Gap> {
+    let gaps = found.gaps().iter().copied();
+    let mut far: Vec<Gap> = gaps.filter(|gap| gap.standardised().abs() > FAR).collect();
+    far.sort_by(|a, b| b.standardised().abs().total_cmp(&a.standardised().abs()));
+    far
+}
+
+fn facts(args: &Reconcile, rows: &Rows, found: &Reconciled<'_>) -> Value {
+    let (measured, unknown) = measured(rows, found);
+    let (square, chance) = found.chi_square();
+    let of_gap = |gap: &Gap| {
+        json!({
+            "area": rows.names[gap.node],
+            "difference": gap.difference,
+            "sd": gap.sd,
+        })
+    };
+    json!({
+        "areas": rows.names.len(),
+        "measured": measured,
+        "unknown": unknown,
+        "level": args.level,
+        "chi_square": square,
+        "degrees": found.gaps().len(),
+        "probability": chance,
+        "far": far(found).iter().map(of_gap).collect::<Vec<_>>(),
+    })
+}
+
+/// What was done, for people.
+fn said(rows: &Rows, found: &Reconciled<'_>) -> String {
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    let (measured, unknown) = measured(rows, found);
+    let areas = rows.names.len();
+    let mut text = format!(
+        "{} of {}: {} of {}\n",
+        count(areas, "area"),
+        shown(rows.table()),
+        count(rows.measurements.len(), "measurement"),
+        human(measured as f64),
+    );
+    let gaps = found.gaps().len();
+    let (square, chance) = found.chi_square();
+    if gaps > 0 {
+        text.push_str(&format!(
+            "before, {} and the sums of their parts differed: chi-square {} of {} (as large by chance: {})\n",
+            count(gaps, "measured area"),
+            human(square),
+            human(gaps as f64),
+            human(chance),
+        ));
+    }
+    let mut warn = |words: String| {
+        text.push_str(&format!("{}: {words}\n", paint.yellow("warning")));
+    };
+    let far = far(found);
+    if !far.is_empty() {
+        let told = far.iter().take(NAMED).map(|gap| {
+            format!(
+                "`{}` ({}) by {} sd",
+                shown(&rows.words(gap.node)),
+                rows.address(gap.node),
+                human(gap.standardised())
+            )
+        });
+        let told: Vec<String> = told.collect();
+        let more = if far.len() > NAMED { ", .." } else { "" };
+        warn(format!(
+            "more than {FAR} standard deviations between {} and the sums of their parts: {}{more}; look at the rows",
+            count(far.len(), "area"),
+            told.join(", ")
+        ));
+    }
+    if gaps > 0 && chance < UNLIKELY {
+        warn(
+            "areas differ more from the sums of their parts than variances allow: intervals are too narrow, or rows are wrong".to_owned(),
+        );
+    } else if gaps > 0 && 1.0 - chance < UNLIKELY {
+        warn(
+            "areas differ less from the sums of their parts than variances say: was the table reconciled before? Intervals are too wide, or hold nothing".to_owned(),
+        );
+    }
+    if unknown > 0 {
+        warn(format!(
+            "nothing tells {}: of several parts without a measurement only the sum is known; their cells are empty",
+            count(unknown, "area")
+        ));
+    }
+    let below = (0..areas).filter(|&node| found.mean(node) < 0.0).count();
+    if below > 0 && rows.measurements.iter().all(|told| told.value >= 0.0) {
+        warn(format!(
+            "{} of {} estimates are below zero, although no value was: add up before you cut off",
+            human(below as f64),
+            human(areas as f64)
+        ));
+    }
+    text
+}
