@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use quadrat::error::FitError;
 use quadrat::model::Posterior;
-use quadrat::progress::{Keeper, Progress};
+use quadrat::progress::{Keeper, Progress, Silent};
 
 use crate::answer::Answer;
 use crate::beside;
@@ -156,7 +156,7 @@ fn of_density(study: &DensityStudy) -> Result<Found> {
 }
 
 fn of_bands(study: &UngroupStudy) -> Result<Found> {
-    let computed = ungroup::study::compute(study)?;
+    let computed = ungroup::study::compute(study, &Silent)?;
     let left_out = computed.left_out(study);
     let tables = computed.tables.iter();
     let tables = tables.map(|(name, csv)| of_text(name, csv));

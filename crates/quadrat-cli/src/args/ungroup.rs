@@ -9,6 +9,8 @@ use super::{figure, level};
 
 /// `quadrat ungroup`.
 #[derive(Debug, Args)]
+// The one that clap makes puts the file behind flags that take no value.
+#[command(override_usage = "quadrat ungroup <FILE> --lower <COLUMN> --count <COLUMN> [OPTIONS]")]
 pub struct Ungroup {
     /// The table of bands
     #[arg(value_name = "FILE")]

@@ -130,6 +130,66 @@ fn a_study_and_the_command_say_the_same_of_several_populations() {
 }
 
 /// One year is what `--by` says of it.
+/// A year without events, or with one band, is named; the others are ungrouped.
+#[test]
+fn years_that_tell_nothing_are_left_out_by_name() {
+    let folder = folder(&[]);
+    let path = folder.path();
+    let head = "year,from,to,people\n";
+    let fine = table(&[2000, 2001], None);
+    let more = ["-o", "out.csv"];
+    let zeros = "1999,0,5,0\n1999,5,40,0\n";
+    let one = "2005,0,40,900\n";
+    let text = refused(path, &format!("{head}{zeros}{fine}{one}"), &more);
+    for part in [
+        "`1999`: all counts are zero",
+        "u.csv:2:",
+        "leave the year out",
+        "`2005`: there is 1 band",
+        "add the bands of this year",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let written = std::fs::read_to_string(path.join("out.csv")).unwrap();
+    // The numbers are those of the table without these years.
+    asked(path, &format!("{head}{fine}"), &["-o", "alone.csv"]);
+    let alone = std::fs::read_to_string(path.join("alone.csv")).unwrap();
+    assert_eq!(written, alone);
+    assert_eq!(written.lines().count(), 81);
+    // Where no year is left nothing is written.
+    let text = refused(path, &format!("{head}{zeros}"), &["-o", "none.csv"]);
+    assert!(text.contains("`1999`: all counts are zero"), "{text}");
+    assert!(!path.join("none.csv").exists());
+}
+
+#[test]
+fn what_is_asked_wrongly_of_years_is_told_once() {
+    let folder = folder(&[]);
+    let path = folder.path();
+    let head = "year,from,to,people\n";
+    let fine = format!("{head}{}", table(&[2000, 2001], None));
+    let text = refused(path, &fine, &["--by", "year"]);
+    assert!(
+        text.contains("`year` is named by --by and by --along"),
+        "{text}"
+    );
+    let text = refused(path, &fine, &["--tail", "pareto"]);
+    assert!(
+        text.contains("error: a Pareto tail needs a logarithmic axis") && text.contains("--log"),
+        "{text}"
+    );
+    let text = refused(path, &fine.replacen("2001,", ",", 1), &[]);
+    assert!(text.contains("the year of a row is empty"), "{text}");
+    let study = "[ungroup]\nfile = \"u.csv\"\nlower = \"from\"\nupper = \"to\"\ncount = \"people\"\nby = \"year\"\nalong = \"year\"\n";
+    std::fs::write(path.join("s.toml"), study).unwrap();
+    let output = quadrat(path, &["run", "s.toml", "-o", "out"]);
+    let text = stderr(&output);
+    assert!(
+        text.contains("`year` is named by `by` and by `along`") && text.contains("s.toml:7:"),
+        "{text}"
+    );
+}
+
 #[test]
 fn one_year_is_one_table() {
     let folder = folder(&[]);

@@ -219,6 +219,11 @@ fn read(root: &Section<'_>) -> Option<Ungroup> {
         draws: section.whole("draws", DRAWS).map(|n| n as u16),
         seed: section.whole("seed", 0..=i64::MAX).map_or(1, |n| n as u64),
     };
+    if let Some(years) = out.along.as_ref().filter(|years| out.by.contains(years)) {
+        let message = format!("`{years}` is named by `by` and by `along`");
+        let remedy = "keep `along`, where years inform each other, or `by`, where each is ungrouped by itself";
+        section.refuse("along", message, remedy);
+    }
     let has_needed = [&out.lower, &out.count].iter().all(|name| !name.is_empty());
     (has_needed && !out.table.as_os_str().is_empty()).then_some(out)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use quadrat::progress::Progress;
 use quadrat::ungroup::{UngroupError, Year};
 
 use super::configured::configured;
@@ -34,7 +35,12 @@ impl All {
     ///
     /// # Errors
     /// What cannot be asked of any population.
-    pub(super) fn along(&mut self, args: &Ungroup, rows: &Rows) -> Result<(), Problems> {
+    pub(super) fn along(
+        &mut self,
+        args: &Ungroup,
+        rows: &Rows,
+        progress: &dyn Progress,
+    ) -> Result<(), Problems> {
         let populations = populations(rows, args.by.len())?;
         if populations.len() > MOST {
             let many = count(populations.len(), "population");
@@ -47,7 +53,7 @@ impl All {
                     .into(),
             );
         }
-        for population in &populations {
+        for population in populations {
             let mut hardly = population.groups.iter().filter_map(|&at| {
                 refused::hardly_asked(args, &rows.groups[at]).map(|problem| (at, problem))
             });
@@ -55,6 +61,22 @@ impl All {
                 self.failed.push(problem);
                 continue;
             }
+            self.together(args, rows, population, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Ungroups the years of one population. A year that cannot be ungrouped is told, and the
+    /// others are ungrouped without it.
+    fn together(
+        &mut self,
+        args: &Ungroup,
+        rows: &Rows,
+        mut population: Population<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Problems> {
+        let builder = configured(args, &[], &[]).progress(progress);
+        while !population.groups.is_empty() {
             let each = population.groups.iter().zip(&population.at);
             let years = each.map(|(&group, &at)| {
                 let group = &rows.groups[group];
@@ -65,15 +87,25 @@ impl All {
                 }
             });
             let years: Vec<Year<'_>> = years.collect();
-            let builder = configured(args, &[], &[]);
-            match builder.estimate_along(&years, random_stream(population.name)) {
+            let error = match builder.estimate_along(&years, random_stream(population.name)) {
                 Ok(estimates) => {
                     let each = population.groups.iter().zip(&estimates);
                     let each = each.map(|(&at, estimate)| found(args, at, estimate));
                     self.found.extend(each);
+                    return Ok(());
                 }
-                Err(error) if refused::is_common(&error) => return Err(refused::common(&error)),
-                Err(error) => self.failed.push(population.refused(rows, &error)),
+                Err(error) => error,
+            };
+            if refused::is_common(&error) {
+                return Err(refused::common(&error));
+            }
+            self.failed.push(population.refused(rows, &error));
+            match error {
+                UngroupError::InYear { year, .. } => {
+                    population.groups.remove(year);
+                    population.at.remove(year);
+                }
+                _ => return Ok(()),
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::numbers::coordinate;
 use crate::study::ungroup::Ungroup;
 use quadrat::linalg::Mat;
+use quadrat::progress::Progress;
 use quadrat::ungroup::{
     Answer, Column, Estimate, Exposure, LifeTable, Population, Rates, Standard, Tail, UngroupError,
 };
@@ -45,11 +46,12 @@ pub struct All {
 }
 
 impl All {
-    /// Ungroups every population; those of the same bands together.
+    /// Ungroups every population; those of the same bands together. Years that are ungrouped
+    /// together tell how far they are.
     ///
     /// # Errors
     /// What cannot be asked of any population.
-    pub fn new(args: &Ungroup, rows: &Rows) -> Result<Self, Problems> {
+    pub fn new(args: &Ungroup, rows: &Rows, progress: &dyn Progress) -> Result<Self, Problems> {
         let mut all = Self {
             found: Vec::new(),
             failed: Vec::new(),
@@ -59,8 +61,9 @@ impl All {
             return Ok(all);
         }
         if args.along.is_some() {
-            all.along(args, rows)?;
+            all.along(args, rows, progress)?;
             all.found.sort_by_key(|found| found.group);
+            all.failed.sort_by_key(|(group, _)| *group);
             return Ok(all);
         }
         let groups = rows.groups.iter().enumerate();

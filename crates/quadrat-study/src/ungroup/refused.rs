@@ -14,12 +14,16 @@ pub fn is_common(error: &UngroupError) -> bool {
     let of_bands = ["the beginning of", "the end of", "an edge"];
     match error {
         UngroupError::Setting { what, .. } => !of_bands.iter().any(|own| what.starts_with(own)),
+        UngroupError::InYear { error, .. } => is_common(error),
         other => matches!(other, UngroupError::ParetoAxis),
     }
 }
 
 /// A refusal of what was asked.
 pub fn common(error: &UngroupError) -> Problems {
+    if let UngroupError::InYear { error, .. } = error {
+        return common(error);
+    }
     let remedy = match error {
         UngroupError::ParetoAxis => {
             "leave --tail out, or take another; bands of money have --log".to_owned()
@@ -212,10 +216,16 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
                 UngroupError::NoCurve { .. } => {
                     "look for counts that are wrong; a nearer --last helps where it is far away"
                 }
+                UngroupError::TooFew { .. } if rows.has_years() => {
+                    "add the bands of this year, or leave it out"
+                }
                 UngroupError::TooFew { .. } => {
-                    "give two bands at least, and name populations with --by"
+                    "add its other bands; a column that does not name populations is not for --by"
                 }
                 UngroupError::TooMany { .. } => "join bands, or name populations with --by",
+                UngroupError::Nothing if rows.has_years() => {
+                    "in years without events every step has none: leave the year out"
+                }
                 UngroupError::Nothing => "leave the population out",
                 _ => "look at the rows of the table",
             };

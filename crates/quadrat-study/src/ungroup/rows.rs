@@ -42,6 +42,11 @@ impl Rows {
     /// Columns and cells that cannot be used.
     pub fn read(args: &Ungroup, folder: (&Path, &Path)) -> Result<Self, Problems> {
         let exposure = args.exposure.as_deref();
+        if let Some(years) = args.along.as_ref().filter(|along| args.by.contains(along)) {
+            let fact = format!("`{years}` is named by --by and by --along");
+            let remedy = "keep --along, where years inform each other, or --by, where each is ungrouped by itself";
+            return Err(Problem::new(fact).remedy(remedy).into());
+        }
         if args.along.is_some() && exposure.is_some() {
             let fact = "--along is for counts, and with --exposure rates are told";
             let remedy = "name the column of the years with --by: rates of each year by itself";
@@ -169,9 +174,16 @@ impl Rows {
         for row in 0..bands.len() {
             let name: Vec<String> = columns.iter().map(|cells| cells[row].clone()).collect();
             if let Some(empty) = name.iter().position(String::is_empty) {
-                return Err(Problem::new("the population of a row is empty")
+                let (fact, remedy) = match self.along == Some(by[empty]) {
+                    true => ("the year of a row is empty", "write it, or delete the row"),
+                    false => (
+                        "the population of a row is empty",
+                        "name it, or delete the row",
+                    ),
+                };
+                return Err(Problem::new(fact)
                     .at(self.table.place(row, by[empty]))
-                    .remedy("name it, or delete the row")
+                    .remedy(remedy)
                     .into());
             }
             let at = *places.entry(name.clone()).or_insert_with(|| {
@@ -230,6 +242,11 @@ impl Rows {
     /// The population of that name.
     pub fn named(&self, name: &[String]) -> Option<&Group> {
         self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// Whether groups are years that are ungrouped together.
+    pub fn has_years(&self) -> bool {
+        self.along.is_some()
     }
 
     /// The table as a whole.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use quadrat::progress::Progress;
 
 use super::bounded;
 use super::found::All;
@@ -46,7 +47,7 @@ pub fn names(args: &Ungroup) -> Vec<&'static str> {
 ///
 /// # Errors
 /// What cannot be read or asked; and why populations were not ungrouped, where none was.
-pub fn compute(study: &UngroupStudy) -> Result<Computed> {
+pub fn compute(study: &UngroupStudy, progress: &dyn Progress) -> Result<Computed> {
     let begun = Instant::now();
     let (args, written) = (&study.args, &study.written);
     let keyed = |problems| written.keyed(problems, words);
@@ -54,7 +55,7 @@ pub fn compute(study: &UngroupStudy) -> Result<Computed> {
     let rows = Rows::read(args, folders).map_err(keyed)?;
     let header = header(args).map_err(keyed)?;
     bounded(args, &rows).map_err(keyed)?;
-    let all = All::new(args, &rows).map_err(keyed)?;
+    let all = All::new(args, &rows, progress).map_err(keyed)?;
     if all.found.is_empty() {
         all.whole().map_err(keyed)?;
     }

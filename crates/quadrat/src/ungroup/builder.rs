@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::along::Watcher;
 use super::bands::{Bands, Ends};
 use super::cells::{Cells, Wanted};
 use super::error::{UngroupError, Warning};
@@ -14,6 +15,7 @@ use super::tail::Tail;
 use crate::inference::pooled::Pools;
 use crate::linalg::Mat;
 use crate::link::Link;
+use crate::progress::{Progress, Silent};
 
 /// Settings of the hyperparameters that are averaged over.
 pub(super) const SETTINGS: usize = 512;
@@ -53,6 +55,7 @@ pub struct Ungroup<'a> {
     pub(super) draws: usize,
     pub(super) seed: u64,
     pub(super) standard: Option<&'a Standard>,
+    pub(super) watcher: Watcher<'a>,
 }
 
 impl<'a> Ungroup<'a> {
@@ -76,6 +79,7 @@ impl<'a> Ungroup<'a> {
             draws: DRAWS,
             seed: 1,
             standard: None,
+            watcher: Watcher(&Silent),
         }
     }
 
@@ -139,6 +143,14 @@ impl<'a> Ungroup<'a> {
     #[must_use]
     pub fn expected(mut self) -> Self {
         self.is_expected = true;
+        self
+    }
+
+    /// Whom to tell how far [`Ungroup::estimate_along`] is: an event for each setting of the
+    /// hyperparameters, from several threads.
+    #[must_use]
+    pub fn progress(mut self, progress: &'a dyn Progress) -> Self {
+        self.watcher = Watcher(progress);
         self
     }
 

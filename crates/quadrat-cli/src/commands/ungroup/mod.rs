@@ -19,6 +19,7 @@ use super::figures::drawn;
 use super::{print, replaced};
 use crate::args::Ungroup;
 use crate::output::{Staged, apart, writable};
+use crate::progress::Bar;
 use figure::{DRAWN, figure, some, title};
 
 /// Runs the command.
@@ -31,7 +32,9 @@ pub fn run(args: &Ungroup) -> Result<()> {
     let header = header.unwrap_or_default();
     outputs(args)?;
     bounded(&asked, &rows)?;
-    let all = All::new(&asked, &rows)?;
+    let bar = Bar::new(args.quiet || asked.along.is_none());
+    let all = All::new(&asked, &rows, &*bar)?;
+    bar.finish();
     if all.found.is_empty() {
         return Ok(all.whole()?);
     }

@@ -18,6 +18,7 @@ use crate::commands::section::preview;
 use crate::commands::{ELSEWHERE, print, spare_inputs};
 use crate::demo::Example;
 use crate::output::{Lock, Sealed, Staged, left_over, writable};
+use crate::progress::Bar;
 use crate::report;
 
 /// Runs the study of bands into a folder, with the files of a built-in example, if it is one.
@@ -36,7 +37,9 @@ pub fn go(
     spare_inputs(files, path, &outputs, ELSEWHERE)?;
     writable(&outputs)?;
     let lock = Lock::early(folder)?;
-    let computed = compute(study)?;
+    let bar = Bar::new(saying.quiet || study.args.along.is_none());
+    let computed = compute(study, &*bar)?;
+    bar.finish();
     let mut staged = Staged::of_run();
     staged.make(folder)?;
     let lock = lock.unwrap_or_else(|| Lock::late(folder));

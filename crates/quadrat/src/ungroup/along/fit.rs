@@ -17,6 +17,7 @@ use super::super::fit::{Sample, opposites, random};
 use super::super::prior::Setting as OfOne;
 use super::prior::{DIMENSIONS, Places, Point, Scale, Setting};
 use super::settings::{self, Normal, Weighed, count, offsets, powered, taken};
+use super::watched::Watched;
 use crate::inference::pooled::{Drawn, Known, Pools, evened};
 use crate::linalg::Mat;
 
@@ -25,12 +26,15 @@ const USED: usize = 32;
 /// Ways in which years may hang together that are compared at each setting, in two rounds.
 const FIRST: usize = 8;
 const SECOND: usize = 12;
+/// The most settings that are looked at: those by which years hang together, those that are
+/// compared, and those that draws are of.
+pub(super) const MOST_SETTINGS: usize = settings::MOST + USED * (FIRST + SECOND) + USED;
 /// Covariances that are in memory at a time take about this many bytes.
 const BYTES: usize = 1 << 30;
 
 /// The years of one population.
 #[derive(Debug)]
-pub(super) struct Task {
+pub(super) struct Task<'a> {
     pub places: Places,
     pub scale: Scale,
     /// The cells of every band, by their widths on the axis.
@@ -43,6 +47,7 @@ pub(super) struct Task {
     pub draws: usize,
     pub seed: u64,
     pub stream: u64,
+    pub watched: Watched<'a>,
 }
 
 /// A setting that draws are of.
@@ -53,7 +58,7 @@ struct Used {
     number: u64,
 }
 
-impl Task {
+impl Task<'_> {
     /// # Returns
     /// Draws, and how many settings were tried.
     ///
@@ -70,6 +75,7 @@ impl Task {
         if used.is_empty() {
             return Err(none());
         }
+        self.watched.left(used.len());
         let mut blocks: Vec<Vec<Option<Drawn>>> = Vec::new();
         for some in used.chunks(self.at_once()) {
             let drawn = some.par_iter().map(|used| self.block(used, &start));
@@ -136,6 +142,7 @@ impl Task {
     fn used(&self, weights: &[f64], ways: &Weighed, start: &[f64]) -> Option<(Vec<Used>, usize)> {
         let places = taken(weights, USED).into_iter().enumerate();
         let places: Vec<(usize, usize)> = places.filter(|(_, n)| *n > 0).collect();
+        self.watched.left(places.len() * (FIRST + SECOND) + USED);
         let wide = ways.wide()?;
         let first = wide.points(FIRST, self.seed, 0);
         let of_first = self.evidence_of(&places, |_| first.clone(), start);
@@ -211,7 +218,9 @@ impl Task {
     fn evidence(&self, settings: &[Setting], start: &[f64]) -> Vec<(f64, Vec<f64>)> {
         let one = |setting: &Setting| {
             let prior = self.places.prior(setting);
-            match Known::find(&self.pools, &self.logs, &prior, start) {
+            let found = Known::find(&self.pools, &self.logs, &prior, start);
+            self.watched.one();
+            match found {
                 Ok(Some(known)) => (known.log_evidence, known.values),
                 _ => (f64::NEG_INFINITY, Vec::new()),
             }
@@ -235,6 +244,8 @@ impl Task {
         let mut random = random(self.seed, self.stream, used.number);
         let normals = opposites(self.pools.nodes(), used.pairs, &mut random);
         let (root, normals) = (root.as_ref(), normals.as_ref());
-        known.draws(&self.pools, &self.logs, &prior, root, normals)
+        let drawn = known.draws(&self.pools, &self.logs, &prior, root, normals);
+        self.watched.one();
+        drawn
     }
 }

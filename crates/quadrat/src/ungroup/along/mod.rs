@@ -10,6 +10,7 @@ mod prior;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use super::axis::Axis;
 use super::bands::Bands;
@@ -22,8 +23,10 @@ use super::heaping::heaped;
 use super::prior::{Setting, Term};
 use crate::inference::pooled::Pools;
 use crate::link::Link;
-use fit::Task;
+use fit::{MOST_SETTINGS, Task};
 use prior::{Places, Scale};
+use watched::Watched;
+pub(super) use watched::Watcher;
 
 /// More bands, or cells, of all years than this are refused: a draw costs the cube of the bands, a
 /// setting the cube of the cells.
@@ -238,7 +241,7 @@ impl Ungroup<'_> {
         out
     }
 
-    fn joint(&self, checked: &[Checked], years: &[Year<'_>], stream: u64) -> Task {
+    fn joint(&self, checked: &[Checked], years: &[Year<'_>], stream: u64) -> Task<'_> {
         let at: Vec<f64> = checked.iter().map(|year| years[year.given].at).collect();
         let ends: Vec<Vec<f64>> = checked.iter().map(Checked::ends).collect();
         let first = ends
@@ -283,6 +286,7 @@ impl Ungroup<'_> {
             draws: self.draws,
             seed: self.seed,
             stream,
+            watched: Watched::new(self.watcher, MOST_SETTINGS),
         }
     }
 }

@@ -19,6 +19,8 @@ const EACH: usize = 24;
 /// Rounds after the first at most, and how many points of equal weight end them.
 const ROUNDS: usize = 8;
 const ENOUGH: f64 = 16.0;
+/// The most points of all rounds.
+pub(super) const MOST: usize = FIRST + ROUNDS * EACH;
 /// A round is drawn around at least so many points of equal weight.
 const FEWEST: f64 = 10.0;
 /// What is wider than likely is around so many, and what is nearer around so few, with this part of
