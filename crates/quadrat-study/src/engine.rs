@@ -30,7 +30,7 @@ use quadrat::model::{
 use quadrat::progress::{Keeper, Progress};
 
 use crate::codes::{self, Codes};
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Place, Problem, Problems};
 use crate::functionals::functionals;
 use crate::limits::Said;
 use crate::numbers::coordinate;
@@ -438,6 +438,17 @@ pub fn address(resolved: &Resolved, mut row: usize) -> String {
     }
     // Only `non_negative` adds rows that are in no table.
     "a place where the function must not be negative".to_owned()
+}
+
+/// The cell of what such a row reported.
+pub fn place(resolved: &Resolved, mut row: usize) -> Option<Place> {
+    for table in &resolved.tables {
+        if row < table.places.len() {
+            return Some(table.place(row));
+        }
+        row -= table.places.len();
+    }
+    None
 }
 
 /// Whether the predictions of a model are to be truncated at zero, as its study said.

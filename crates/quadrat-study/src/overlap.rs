@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use quadrat::likelihood::Outcomes;
-use quadrat::model::counted_once;
+use quadrat::model::{Overlap, Treatment, WhyKept, counted_once};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::engine;
+use crate::numbers::human;
 use crate::redundant::without;
 use crate::resolve::{Observed, Resolved};
 
@@ -31,6 +32,7 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
         let remedy = "leave `times` out, or take out the rows that count others again";
         return Err(Problems::from(Problem::new(message).at(at).remedy(remedy)).into());
     }
+    none_contradict(&resolved, &found.overlaps)?;
     let told = found.warnings(&|row| engine::address(&resolved, row));
     resolved.warnings.extend(told);
     let goes: HashSet<usize> = found.left_out().into_iter().collect();
@@ -45,6 +47,48 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
     }
     none_asked(&resolved)?;
     Ok(resolved)
+}
+
+/// Contradictions that are listed one by one.
+const LISTED: usize = 10;
+
+/// Refuses counts that cannot be true together: a total that is not what its parts add up to, or
+/// less than a row within it.
+fn none_contradict(resolved: &Resolved, overlaps: &[Overlap]) -> Result<()> {
+    let mut problems = Problems::default();
+    for overlap in overlaps {
+        let (whole, part) = overlap.pair;
+        let [one, other] = [whole, part].map(|row| engine::address(resolved, row));
+        let rest = match overlap.rows.len() {
+            0..=2 => String::new(),
+            n => format!(" and {} more", n - 2),
+        };
+        let fact = match overlap.treatment {
+            Treatment::Kept(WhyKept::TooMany { by }) => format!(
+                "{one} counts {} more than its parts, which make it up: {other}{rest}",
+                human(by)
+            ),
+            Treatment::Kept(WhyKept::TooFew { by }) => format!(
+                "{one} counts {} fewer than the rows within it: {other}{rest}",
+                human(by)
+            ),
+            _ => continue,
+        };
+        if problems.0.len() == LISTED {
+            break;
+        }
+        let mut problem = Problem::new(fact).remedy(
+            "every event is in one of the parts: mend the counts, or leave out the total or its parts; counts with errors of a known variance are made to add up by `quadrat reconcile`",
+        );
+        problem = problem.remedy(
+            "running totals have `cumulative = true`, which says what happens where they fall; where rows count different events, name what tells them apart, such as the year or the sex, as a further `point` of the support",
+        );
+        if let Some(place) = engine::place(resolved, whole) {
+            problem = problem.at(place);
+        }
+        problems.push(problem);
+    }
+    Ok(problems.or(())?)
 }
 
 /// Refuses what stands behind rows that count events of others again: what they leave open they

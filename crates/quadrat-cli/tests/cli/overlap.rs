@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::harness::{column, done, fit, folder};
+use crate::harness::{column, done, fit, folder, quadrat, stderr};
 
 const STUDY: &str = r#"[latent]
 kernel = "matern52(t)"
@@ -42,6 +42,16 @@ fn run(study: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = folder(&all);
     done(folder.path(), &["run", "s.toml", "-o", "out"]);
     folder
+}
+
+/// What a study that is refused says.
+fn refused(study: &str, files: &[(&str, &str)]) -> String {
+    let mut all = vec![("s.toml", study.as_bytes())];
+    all.extend(files.iter().map(|(name, text)| (*name, text.as_bytes())));
+    let folder = folder(&all);
+    let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+    assert_eq!(output.status.code(), Some(1));
+    stderr(&output)
 }
 
 fn warnings(folder: &Path) -> Vec<String> {
@@ -92,30 +102,22 @@ fn sums_that_grow_from_day_to_day_are_told_as_counts_of_every_day() {
 }
 
 #[test]
-fn sums_that_decrease_are_named_and_stay() {
+fn sums_that_decrease_are_refused() {
     let table = grown(|day, sum| if day == 5 { sum + 40 } else { sum });
-    let folder = run(STUDY, &[("cases.csv", &table)]);
-    let told = &warnings(folder.path())[0];
-    let words = [
-        "12 rows of counts, cases.csv:2 to cases.csv:13, overlap",
-        "cases.csv:8 counts 15 fewer than the rows within it, the first of which is cases.csv:7",
-        "mend the counts",
-    ];
-    assert!(words.iter().all(|w| told.contains(w)), "{told}");
-    assert_eq!(
-        warnings(folder.path())
-            .iter()
-            .filter(|w| w.contains("overlap"))
-            .count(),
-        1
-    );
+    let text = refused(STUDY, &[("cases.csv", &table)]);
+    for part in [
+        "cases.csv:8 counts 15 fewer than the rows within it: cases.csv:7",
+        "cases.csv:8:",
+        "(column `cases`)",
+        "`cumulative = true`",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
 }
 
-#[test]
-fn a_total_of_another_file_is_left_out_and_named() {
-    let parts = "start,to,cases\n0,4,83\n4,8,112\n8,12,100\n";
-    let total = "start,to,cases\n0,12,295\n";
-    let second = STUDY.replace(
+/// A study with a second table of totals.
+fn with_totals() -> String {
+    STUDY.replace(
         "[[predict]]\nname = \"all\"",
         r#"[[observe]]
 file = "total.csv"
@@ -124,7 +126,42 @@ aggregate = "sum"
 likelihood = { poisson = { count = "cases" } }
 [[predict]]
 name = "all""#,
-    );
+    )
+}
+
+/// 295 cases in three parts; a range says less than a number, and contradicts nothing.
+#[test]
+fn totals_that_contradict_their_parts_are_refused() {
+    let parts = "start,to,cases\n0,4,83\n4,8,112\n8,12,100\n";
+    for (total, words) in [
+        (
+            "310",
+            "total.csv:2 counts 15 more than its parts, which make it up: cases.csv:2 and 2 more",
+        ),
+        (
+            "290",
+            "total.csv:2 counts 5 fewer than the rows within it: cases.csv:2",
+        ),
+    ] {
+        let total = format!("start,to,cases\n0,12,{total}\n");
+        let files = [("cases.csv", parts), ("total.csv", &total)];
+        let text = refused(&with_totals(), &files);
+        for part in [
+            words,
+            "total.csv:2:",
+            "(column `cases`)",
+            "quadrat reconcile",
+        ] {
+            assert!(text.contains(part), "no `{part}` in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_total_of_another_file_is_left_out_and_named() {
+    let parts = "start,to,cases\n0,4,83\n4,8,112\n8,12,100\n";
+    let total = "start,to,cases\n0,12,295\n";
+    let second = with_totals();
     let folder = run(&second, &[("cases.csv", parts), ("total.csv", total)]);
     let told = &warnings(folder.path())[0];
     let words = "1 row of counts is the total of others, which count the same events, and was left out: total.csv:2 of cases.csv:2 and 2 other rows";

@@ -7,7 +7,7 @@ use quadrat::likelihood::Likelihood as Reported;
 use quadrat::model::Instrument;
 use quadrat::support::Functionals;
 
-use crate::diagnostic::shown;
+use crate::diagnostic::{Place, shown};
 use crate::kept::{among, retain};
 use crate::places::{Along, Places};
 use crate::study::likelihood::Likelihood;
@@ -67,6 +67,13 @@ impl Observed {
             Some((header, key)) => format!("{address} (`{header}` {})", shown(key)),
             None => address,
         }
+    }
+
+    /// The cell of what a row reported, or the first of the row.
+    pub fn place(&self, row: usize) -> Place {
+        let column = self.table.find(&self.says.value_name()).unwrap_or(0);
+        let row = self.kept.get(row).copied().unwrap_or(row);
+        self.table.place(row, column)
     }
 
     /// As predictions see it.
