@@ -259,12 +259,18 @@ class Gamma(Likelihood):
 
 
 class LogNormal(Likelihood):
-    """Positive values with the mean ``exp(f)`` and a logarithm of standard deviation `sd`."""
+    """Positive values with the mean ``exp(f)`` and a logarithm of standard deviation `sd`.
+
+    `sd` is a number, an array or the name of a column; learned where it is not given.
+    """
 
     name = "lognormal"
 
     def __init__(self, value, *, sd=None):
-        super().__init__({"value": value}, {"sd": sd})
+        if sd is None or (np.ndim(sd) == 0 and not isinstance(sd, str)):
+            super().__init__({"value": value}, {"sd": sd})
+        else:
+            super().__init__({"value": value, "sd": sd}, {})
 
 
 def _counts(count, lower, upper):

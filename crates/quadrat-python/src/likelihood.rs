@@ -249,7 +249,10 @@ fn amounts(name: &str, given: &Given<'_>) -> Made {
             of(Gamma::new(value, shape))
         }
         _ => {
-            let sd = given.number("sd")?.map_or(LogSd::Learned, LogSd::Known);
+            let sd = match given.number("sd") {
+                Ok(one) => one.map_or(LogSd::Learned, LogSd::Known),
+                Err(_) => LogSd::Each(given.column("sd")?),
+            };
             of(LogNormal::new(value, sd))
         }
     })

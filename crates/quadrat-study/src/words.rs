@@ -216,7 +216,17 @@ fn noise(table: &Observed) -> Option<String> {
         Reports::Amounts { law, .. } => Some(match law {
             Law::Exponential => "exponentially distributed".to_owned(),
             Law::Gamma(shape) => learned(shape, "gamma distributed, shape"),
-            Law::LogNormal(sd) => learned(sd, "log-normal, sd of the logarithm"),
+            Law::LogNormal(Some(Given::Column(column))) => format!(
+                "log-normal, sd of the logarithm in `{}`",
+                clean(&column.value)
+            ),
+            Law::LogNormal(sd) => {
+                let number = match sd {
+                    Some(Given::Number(sd)) => Some(sd.value),
+                    _ => None,
+                };
+                learned(&number, "log-normal, sd of the logarithm")
+            }
         }),
         _ => None,
     };

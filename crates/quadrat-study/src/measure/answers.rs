@@ -7,7 +7,7 @@ use crate::table::Table;
 use anyhow::Result;
 use quadrat::likelihood::{
     Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
-    LogNormal, NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
+    LogNormal, LogSd, NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
 };
 use quadrat::model::Scale;
 
@@ -206,7 +206,18 @@ pub fn likelihood(
             Exponential::new(told.all("value", rows)?, own.link())?.into()
         }
         Likelihood::Gamma(own) => Gamma::new(told.all("value", rows)?, own.shape())?.into(),
-        Likelihood::LogNormal(own) => LogNormal::new(told.all("value", rows)?, own.sd())?.into(),
+        Likelihood::LogNormal(own) => {
+            let has_sds = rows.iter().any(|row| told.cell("sd", *row).is_some());
+            let sd = match own.sd() {
+                LogSd::Each(_) if has_sds => LogSd::Each(told.all("sd", rows)?),
+                LogSd::Each(sds) if sds.iter().all(|sd| *sd == sds[0]) => LogSd::Known(sds[0]),
+                LogSd::Each(_) => anyhow::bail!(
+                    "the sd of a new row is not known: it differs from row to row; add a column `sd`"
+                ),
+                other => other.clone(),
+            };
+            LogNormal::new(told.all("value", rows)?, sd)?.into()
+        }
         Likelihood::Laplace(own) => {
             let scale = own.scale()[0];
             if own.scale().iter().any(|s| *s != scale) {

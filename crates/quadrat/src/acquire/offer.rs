@@ -6,7 +6,7 @@ use super::survey::{Kind, Member, Survey};
 use crate::error::{FitError, InputError};
 use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::Circumstances;
-use crate::likelihood::{Degrees, Likelihood, Noise, Sigmoid, StudentT};
+use crate::likelihood::{Degrees, Likelihood, LogSd, Noise, Sigmoid, StudentT};
 use crate::model::Posterior;
 use crate::posterior::believed::Believed;
 use crate::support::Functionals;
@@ -359,6 +359,14 @@ fn answers(
                 None if scale.iter().all(|s| *s == scale[0]) => 2.0 * scale[0] * scale[0],
                 None => return Err(NOISE_OF_ROWS),
             };
+        }
+        Likelihood::LogNormal(rows) if amount.is_none() => {
+            if let LogSd::Each(sds) = rows.sd() {
+                if sds.iter().any(|sd| *sd != sds[0]) {
+                    return Err(NOISE_OF_ROWS);
+                }
+                circumstances.variance = sds[0] * sds[0];
+            }
         }
         Likelihood::Binomial(_) => {
             let trials = amount.unwrap_or(1.0);

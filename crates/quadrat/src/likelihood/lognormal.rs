@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::distribution::{self, Distribution};
 use super::exact;
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
@@ -12,12 +13,14 @@ use crate::parameter::{Parameter, PriorDensity};
 
 /// What is known of the sd `s` of the logarithm of a log-normal value; its relative sd is
 /// `(e^(s^2) - 1)^1/2`, nearly `s` where that is small.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum LogSd {
     /// A known value, > 0.
     Known(f64),
     /// One value for all rows, learned.
     Learned,
+    /// A known value per row, each > 0.
+    Each(Vec<f64>),
 }
 
 /// Positive values with mean `mu = exp(f)` and a normal logarithm,
@@ -48,7 +51,8 @@ impl LogNormal {
     /// # Arguments
     /// * `values` - observed values, > 0, shape `[n]`
     /// # Errors
-    /// [`InputError::NotFinite`], [`InputError::Range`]; [`InputError::Parameter`] for a known sd
+    /// [`InputError::NotFinite`], [`InputError::Range`], for sds of rows too, and
+    /// [`InputError::Shape`] where they are not as many; [`InputError::Parameter`] for a known sd
     /// that is not positive.
     pub fn new(values: Vec<f64>, sd: LogSd) -> Result<Self, InputError> {
         let made = Self {
@@ -61,13 +65,20 @@ impl LogNormal {
 
     /// Whether [`Self::new`] would have made it.
     pub(super) fn check(&self) -> Result<(), InputError> {
-        if let LogSd::Known(value) = self.sd
-            && !(value > 0.0 && value.is_finite())
-        {
-            return Err(InputError::Parameter {
-                name: NAME.into(),
-                reason: format!("it is {value}; give a positive number"),
-            });
+        match &self.sd {
+            LogSd::Known(value) if !(*value > 0.0 && value.is_finite()) => {
+                return Err(InputError::Parameter {
+                    name: NAME.into(),
+                    reason: format!("it is {value}; give a positive number"),
+                });
+            }
+            LogSd::Each(sds) => {
+                check::length("the sd", self.rows.values.len(), sds.len())?;
+                check::range("the sd", sds, "a finite number above zero", |_, sd| {
+                    sd > 0.0 && sd.is_finite()
+                })?;
+            }
+            LogSd::Known(_) | LogSd::Learned => {}
         }
         self.rows.check()
     }
@@ -76,7 +87,7 @@ impl LogNormal {
     pub(super) fn per_unit(&self, sizes: &[f64]) -> Self {
         Self {
             rows: self.rows.per_unit(sizes),
-            sd: self.sd,
+            sd: self.sd.clone(),
         }
     }
 
@@ -88,8 +99,8 @@ impl LogNormal {
 
     /// What is known of the sd of their logarithms.
     #[must_use]
-    pub fn sd(&self) -> LogSd {
-        self.sd
+    pub fn sd(&self) -> &LogSd {
+        &self.sd
     }
 
     /// From the latent value to the mean.
@@ -98,15 +109,16 @@ impl LogNormal {
         Link::Exp
     }
 
-    fn value(&self, own: &[f64]) -> f64 {
-        match self.sd {
-            LogSd::Known(value) => value,
+    fn value(&self, own: &[f64], row: usize) -> f64 {
+        match &self.sd {
+            LogSd::Known(value) => *value,
             LogSd::Learned => own.first().copied().unwrap_or(f64::NAN),
+            LogSd::Each(sds) => sds[row],
         }
     }
 
     fn row(&self, own: &[f64], row: usize) -> Row {
-        let (sd, log_value) = (self.value(own), self.rows.log_value(row));
+        let (sd, log_value) = (self.value(own, row), self.rows.log_value(row));
         Row {
             value: log_value + 0.5 * sd * sd,
             sd,
@@ -142,7 +154,7 @@ impl Local for LogNormal {
 
     fn parameters(&self, _: f64) -> Vec<Parameter> {
         match self.sd {
-            LogSd::Known(_) => Vec::new(),
+            LogSd::Known(_) | LogSd::Each(_) => Vec::new(),
             LogSd::Learned => vec![Parameter::positive(
                 NAME,
                 "sd of the logarithm of the values around that of their mean",
@@ -220,10 +232,19 @@ impl Local for LogNormal {
         }
     }
 
-    fn observation(&self, own: &[f64], _: &Circumstances, f: f64) -> Distribution {
+    fn observation(&self, own: &[f64], circumstances: &Circumstances, f: f64) -> Distribution {
+        let sd = match &self.sd {
+            LogSd::Each(_) if circumstances.variance > 0.0 => circumstances.variance.sqrt(),
+            // The average of the variances.
+            LogSd::Each(sds) => {
+                let squares = sds.iter().map(|sd| sd * sd).sum::<f64>();
+                (squares / sds.len() as f64).sqrt()
+            }
+            LogSd::Known(_) | LogSd::Learned => self.value(own, 0),
+        };
         Distribution::LogNormal(distribution::LogNormal {
             mean: Link::Exp.value(f),
-            sd: self.value(own),
+            sd,
         })
     }
 }

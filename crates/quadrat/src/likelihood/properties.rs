@@ -1,6 +1,6 @@
 //! What sets likelihoods apart: the sort of their noise, their dispersion, their sigmoid.
 
-use super::{Dispersion, Gaussian, Likelihood, Noise, Sigmoid};
+use super::{Dispersion, Gaussian, Likelihood, LogSd, Noise, Sigmoid};
 
 impl Likelihood {
     /// Values of the function and noise, where the noise is normal and no link lies between: rows
@@ -89,6 +89,11 @@ impl Likelihood {
     #[must_use]
     pub fn known_variance(&self) -> Option<Vec<f64>> {
         match self {
+            // Of the logarithm.
+            Self::LogNormal(x) => match x.sd() {
+                LogSd::Each(sds) => Some(sds.iter().map(|sd| sd * sd).collect()),
+                LogSd::Known(_) | LogSd::Learned => None,
+            },
             Self::Laplace(x) => Some(x.scale().iter().map(|scale| 2.0 * scale * scale).collect()),
             Self::Gaussian(_)
             | Self::StudentT(_)
@@ -102,8 +107,7 @@ impl Likelihood {
             | Self::Poisson(_)
             | Self::NegativeBinomial(_)
             | Self::Exponential(_)
-            | Self::Gamma(_)
-            | Self::LogNormal(_) => None,
+            | Self::Gamma(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Bernoulli, Binomial, Censored, Exponential, Gamma, Interval, Laplace, Likelihood, LogNormal,
-    NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT, Truncated,
+    LogSd, NegativeBinomial, Noise, Ordinal, Poisson, Positive, StudentT, Truncated,
 };
 use crate::error::InputError;
 
@@ -69,7 +69,13 @@ impl Likelihood {
             }
             Self::Exponential(x) => Exponential::new(pick(x.values()), x.link())?.into(),
             Self::Gamma(x) => Gamma::new(pick(x.values()), x.shape())?.into(),
-            Self::LogNormal(x) => LogNormal::new(pick(x.values()), x.sd())?.into(),
+            Self::LogNormal(x) => {
+                let sd = match x.sd() {
+                    LogSd::Each(sds) => LogSd::Each(pick(sds)),
+                    other => other.clone(),
+                };
+                LogNormal::new(pick(x.values()), sd)?.into()
+            }
         })
     }
 }
@@ -78,9 +84,7 @@ impl Likelihood {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::likelihood::{
-        Degrees, Dispersion, Gaussian, LogSd, Shape, Side, Sigmoid, Thresholds,
-    };
+    use crate::likelihood::{Degrees, Dispersion, Gaussian, Shape, Side, Sigmoid, Thresholds};
     use crate::link::Link;
 
     /// Every kind, its rows all different.
@@ -126,7 +130,7 @@ mod tests {
             .into(),
             Exponential::new(y.clone(), Link::Exp).unwrap().into(),
             Gamma::new(y.clone(), Shape::Known(2.0)).unwrap().into(),
-            LogNormal::new(y, LogSd::Known(0.5)).unwrap().into(),
+            LogNormal::new(y.clone(), LogSd::Each(y)).unwrap().into(),
         ]
     }
 

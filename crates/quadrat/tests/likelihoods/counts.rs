@@ -352,6 +352,15 @@ fn lognormal_keeps_the_contract() {
         lognormal(LogSd::Learned),
         sds,
     ));
+    let each = (1..=POSITIVE.len()).map(|row| 0.1 * row as f64).collect();
+    let each = lognormal(LogSd::Each(each));
+    run(&Case {
+        circumstances: |row| Circumstances {
+            variance: (0.1 * (row + 1) as f64).powi(2),
+            ..Circumstances::default()
+        },
+        ..positive_values("lognormal of sds of rows", each, vec![vec![]])
+    });
     let known = lognormal(LogSd::Known(0.3));
     run(&positive_values(
         "lognormal of a known sd",
@@ -571,6 +580,7 @@ fn unusable_rows_are_refused_with_their_number() {
     for shape in [0.0, -1.0, f64::NAN, inf] {
         assert!(Gamma::new(vec![1.0], Shape::Known(shape)).is_err());
         assert!(LogNormal::new(vec![1.0], LogSd::Known(shape)).is_err());
+        assert!(LogNormal::new(vec![1.0], LogSd::Each(vec![shape])).is_err());
     }
     for value in [0.0, -1.0, f64::NAN, inf] {
         assert!(Gamma::new(vec![value], Shape::Learned).is_err());

@@ -10,7 +10,7 @@ use quadrat::link::Link;
 use super::cells::{Cells, Values};
 use super::values::in_order;
 use crate::diagnostic::Problems;
-use crate::study::likelihood::{Counts, Ends, Law, Likelihood, Reports};
+use crate::study::likelihood::{Counts, Ends, Given, Law, Likelihood, Reports};
 
 type Made = Option<Result<Reported, InputError>>;
 
@@ -89,13 +89,33 @@ pub fn reported(cells: &Cells<'_>, says: &Likelihood, link: Link, problems: &mut
                     Gamma::new(values.lower, shape).map(Into::into)
                 }
                 Law::LogNormal(sd) => {
-                    let sd = sd.map_or(LogSd::Learned, LogSd::Known);
+                    let sd = match sd {
+                        None => LogSd::Learned,
+                        Some(Given::Number(sd)) => LogSd::Known(sd.value),
+                        Some(column) => LogSd::Each(sds(cells, column, problems)?),
+                    };
                     LogNormal::new(values.lower, sd).map(Into::into)
                 }
             })
         }
         _ => None,
     }
+}
+
+/// Standard deviations of logarithms, row by row.
+fn sds(cells: &Cells<'_>, column: &Given, problems: &mut Problems) -> Option<Vec<f64>> {
+    let sds = cells.given(column)?;
+    cells.refuse(problems, &sds, |row| {
+        let sd = sds.lower[row];
+        (sd <= 0.0).then(|| {
+            let fact = format!("the sd is {sd}; it must be above zero");
+            (
+                fact,
+                "an exact total is `gaussian = { .., variance = 0, link = \"exp\" }`",
+            )
+        })
+    });
+    Some(sds.lower)
 }
 
 /// Refuses ranges of counts in which no single one was recorded.

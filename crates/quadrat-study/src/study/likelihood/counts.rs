@@ -1,11 +1,12 @@
 //! Kinds whose mean lies behind a link: counts, probabilities, waiting times.
 
 use quadrat::likelihood::Sigmoid;
+use toml_edit::Item;
 
 use super::noise::{Given, given, positive_or_learn};
 use super::reports::{Counts, Law, Reports};
 use super::values::{column, ends};
-use crate::study::fields::Section;
+use crate::study::fields::{Section, Spanned};
 
 /// The key `link` of a probability.
 fn sigmoid(section: &Section<'_>) -> Sigmoid {
@@ -128,7 +129,17 @@ pub(super) fn gamma(section: &Section<'_>) -> Option<Reports> {
 pub(super) fn lognormal(section: &Section<'_>) -> Option<Reports> {
     section.keys(&["value", "sd"], &[]);
     let like = "name the column of the values: `lognormal = { value = \"income\" }`";
-    let sd = positive_or_learn(section, "sd");
+    let is_column = section
+        .get("sd")
+        .and_then(Item::as_str)
+        .is_some_and(|word| word != "learn");
+    let sd = match is_column {
+        true => section.text("sd").map(|column| Some(Given::Column(column))),
+        false => positive_or_learn(section, "sd").map(|sd| {
+            let span = section.span_of("sd");
+            sd.map(|value| Given::Number(Spanned { value, span }))
+        }),
+    };
     let value = column(section, "value", like)?;
     Some(Reports::Amounts {
         value,

@@ -121,7 +121,12 @@ impl Likelihood {
             Reports::Gaussian { value } | Reports::StudentT { value, .. } => {
                 columns.push((value, Reading::Number));
             }
-            Reports::Amounts { value, .. } => columns.push((value, Reading::Wait)),
+            Reports::Amounts { value, law } => {
+                columns.push((value, Reading::Wait));
+                if let Law::LogNormal(Some(sd)) = law {
+                    columns.extend(sd.column().map(|c| (c, Reading::Known)));
+                }
+            }
             Reports::Laplace { value, scale } => {
                 columns.push((value, Reading::Number));
                 columns.extend(scale.column().map(|c| (c, Reading::Number)));

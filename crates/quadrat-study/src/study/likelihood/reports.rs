@@ -96,14 +96,14 @@ pub enum Reports {
 }
 
 /// How positive values are distributed around their mean.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Law {
     /// Exponentially.
     Exponential,
     /// By a gamma distribution of this shape, learned when that is `None`.
     Gamma(Option<f64>),
     /// With a normal logarithm of this sd, learned when that is `None`.
-    LogNormal(Option<f64>),
+    LogNormal(Option<Given>),
 }
 
 /// Two ends, at least one of which is given.
