@@ -68,7 +68,7 @@ fn run(study: &str) -> Ran {
         ("e.csv", "t,y,site\n0,1,a\n1,2,b\n2,1,a\n3,0,b\n"),
         (
             "b.csv",
-            "from,to,end,n\n0,3,2,12\n3,5,4,9\n5,9,7,30\n9,12,10,8\n",
+            "from,to,end,n,sum\n0,3,2,12,12\n3,5,4,9,21\n5,9,7,30,51\n9,12,10,8,59\n",
         ),
         (
             "u.csv",
@@ -79,6 +79,10 @@ fn run(study: &str) -> Ran {
             "site,from,to,n,who\na,0,5,12,800\na,5,20,41,1600\na,20,30,15,250\n",
         ),
         ("o.csv", "from,to,n\n,5,12\n5,20,41\n20,,15\n"),
+        (
+            "l.csv",
+            "column,aggregate,distribution,scale\ny,Sum,Float Laplace,0.3\nn,Sum,Integer Laplace,1.0\nn,Frame Length,Integer Gaussian,2.0\n",
+        ),
         ("k.csv", "site,yes,v\na,0,1.5\nb,1,0.5\n"),
         ("z.csv", "id,turned,v\na,a,1.5\nb,b,0.5\n"),
         ("z.geojson", &squares(0.0)),
