@@ -146,6 +146,11 @@ pub const STUDIES: &[Study] = &[
         run: sites::amounts::run,
     },
     Study {
+        name: "sites-hidden",
+        about: "coverage of what stands behind hidden counts and values below a limit, over simulated tables",
+        run: sites::hidden::run,
+    },
+    Study {
         name: "sites-ranks",
         about: "ranks of public data sets from their covariates (Chu and Ghahramani's benchmarks)",
         run: sites::ranks::run,

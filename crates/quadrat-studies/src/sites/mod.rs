@@ -5,6 +5,7 @@ pub mod amounts;
 pub mod calibration;
 mod degenerate;
 pub mod exactness;
+pub mod hidden;
 mod kinds;
 pub mod mixed;
 pub mod prevalence;
