@@ -258,9 +258,7 @@ fn one(kind: Kind, mut random: ChaCha8Rng) -> Result<Option<Outcome>> {
     let count = |n: usize| n as f64 / hidden.len() as f64;
     let groups = (0..CELLS / GROUP).map(|g| (g * GROUP..(g + 1) * GROUP).collect::<Vec<_>>());
     let groups = groups.chain([(0..CELLS).collect::<Vec<_>>()]);
-    let groups: Vec<Vec<usize>> = groups
-        .filter(|group| group.iter().any(|cell| is_hidden(cell)))
-        .collect();
+    let groups: Vec<Vec<usize>> = groups.filter(|group| group.iter().any(is_hidden)).collect();
     let sums: Vec<f64> = groups
         .iter()
         .map(|group| group.iter().map(|cell| table.truth[*cell]).sum())
