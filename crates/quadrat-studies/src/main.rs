@@ -31,9 +31,9 @@ struct Arguments {
     /// Repeats in place of the study's own number.
     #[arg(long, visible_alias = "seeds", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Only the likelihoods of sites-calibration, or the cases of censored-newyork ("Poisson CGP"),
-    /// whose names contain this; or the models of censored-synthetic, -coverage and -correlation of
-    /// this name (HMOCGP); may be repeated.
+    /// Only the likelihoods of sites-calibration, the kinds of sites-hidden, or the cases of
+    /// censored-newyork ("Poisson CGP"), whose names contain this; or the models of
+    /// censored-synthetic, -coverage and -correlation of this name (HMOCGP); may be repeated.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
     /// Width of the bins of binned-privacy-ages in years.

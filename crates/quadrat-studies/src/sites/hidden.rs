@@ -79,7 +79,7 @@ struct Outcome {
 /// # Errors
 /// As the fits.
 pub fn run(settings: &Settings) -> Result<Report> {
-    let repeats = settings.repeats(4, 200);
+    let repeats = settings.repeats(2, 200);
     let mut report = Report::new("What stands behind hidden cells");
     report.setting(format!(
         "{repeats} tables each of {CELLS} cells along [0, {RANGE}]: the logarithm of the mean count is {LEVEL} plus {SPREAD} times a draw of se(x) of lengthscale 1, times exposures with a log of sd {EXPOSURES}; sums of {GROUP} neighbours, and of all"
@@ -101,8 +101,9 @@ pub fn run(settings: &Settings) -> Result<Report> {
             "sums, told",
         ],
     );
-    let steps = Steps::new("hidden", KINDS.len() * repeats);
-    for (name, kind) in KINDS.iter().filter(|(name, _)| settings.wants(name)) {
+    let wanted = || KINDS.iter().filter(|(name, _)| settings.wants(name));
+    let steps = Steps::new("hidden", wanted().count() * repeats);
+    for (name, kind) in wanted() {
         let outcomes = (0..repeats as u64)
             .into_par_iter()
             .map(|repeat| steps.after(one(*kind, settings.random(repeat))))
