@@ -20,7 +20,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use quadrat::model::Inference;
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::engine::Running;
@@ -85,8 +85,8 @@ pub fn closed(checkpoint: Option<&Checkpoint>) {
 /// Prints to standard output; a reader that left is success.
 pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.context("cannot write to standard output")
 }
 
 /// The outputs that would replace one of some files that are read.

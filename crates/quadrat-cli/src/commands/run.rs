@@ -91,7 +91,9 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(inputs(&resolved), path, &outputs, RENAMED)?;
     writable(&outputs)?;
-    let lock = Lock::early(folder)?;
+    let mut staged = Staged::of_run();
+    staged.make(folder)?;
+    let lock = Lock::take(folder)?;
     if besides.draws.is_some() {
         check::possible(&resolved)?;
     }
@@ -107,9 +109,6 @@ pub fn go(
         check::by_mcmc(&mut outcome, draws, &bar)?;
     }
     bar.say("writing");
-    let mut staged = Staged::of_run();
-    staged.make(folder)?;
-    let lock = lock.unwrap_or_else(|| Lock::late(folder));
     for (name, text) in example.map_or(&[][..], |example| example.files) {
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }

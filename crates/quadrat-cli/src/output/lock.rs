@@ -21,31 +21,22 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes a folder before a run begins; refused while another run has it. None where there is no
-    /// such folder yet, which is made when there is something to write.
-    pub fn early(folder: &Path) -> Result<Option<Self>, Problems> {
-        if !folder.is_dir() {
-            return Ok(None);
-        }
+    /// Takes a folder, which is there, before a run begins.
+    ///
+    /// # Errors
+    /// While another run has it.
+    pub fn take(folder: &Path) -> Result<Self, Problems> {
         let Ok(file) = File::open(folder) else {
-            return Ok(Some(Self { _folder: None }));
+            return Ok(Self { _folder: None });
         };
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self::held(folder, file))),
-            Err(TryLockError::Error(_)) => Ok(Some(Self { _folder: None })),
+            Ok(()) => Ok(Self::held(folder, file)),
+            Err(TryLockError::Error(_)) => Ok(Self { _folder: None }),
             Err(TryLockError::WouldBlock) => {
                 let message = format!("another run is writing into `{}`", folder.display());
                 let remedy = "wait until it is over, or choose another folder with -o";
                 Err(Problem::new(message).remedy(remedy).into())
             }
-        }
-    }
-
-    /// Takes a folder to write into; waits while another run writes, which is over soon.
-    pub fn late(folder: &Path) -> Self {
-        match File::open(folder) {
-            Ok(file) if file.lock().is_ok() => Self::held(folder, file),
-            _ => Self { _folder: None },
         }
     }
 
@@ -76,13 +67,11 @@ mod tests {
     #[test]
     fn a_folder_belongs_to_one_run_at_a_time() {
         let root = tempfile::tempdir().unwrap();
-        assert!(Lock::early(&root.path().join("new")).unwrap().is_none());
-        let lock = Lock::early(root.path()).unwrap();
-        let error = Lock::early(root.path()).unwrap_err().to_string();
+        let lock = Lock::take(root.path()).unwrap();
+        let error = Lock::take(root.path()).unwrap_err().to_string();
         assert!(error.contains("another run is writing into"), "{error}");
         drop(lock);
-        drop(Lock::late(root.path()));
-        assert!(Lock::early(root.path()).unwrap().is_some());
+        assert!(Lock::take(root.path()).is_ok());
     }
 
     #[test]
@@ -91,7 +80,7 @@ mod tests {
         for name in [".quadrat-run-a1b2c3", ".quadrat-d4e5f6", "mine.csv"] {
             fs::write(root.path().join(name), "").unwrap();
         }
-        drop(Lock::early(root.path()).unwrap());
+        drop(Lock::take(root.path()).unwrap());
         let entries = fs::read_dir(root.path()).unwrap().flatten();
         let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
         names.sort();

@@ -147,6 +147,9 @@ fn lonely(cell: &str) -> BadCell {
     }
 }
 
+/// How a value beyond a limit is written.
+const LIMIT: &str = "a value below the limit of detection is written <0.5, with its limit; or give the limit as the number, and a column of yes and no as `left`";
+
 fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
     match beyond(cell) {
         None if cell.strip_suffix('+').is_some_and(|x| parse(x).is_ok()) => Err(BadCell {
@@ -156,15 +159,24 @@ fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
         None => parse(cell).map(|value| (value, value)).map_err(|error| {
             match cell.starts_with(|c: char| c.is_alphabetic()) {
                 true => BadCell {
-                    remedy: "a value below the limit of detection is written <0.5, with its limit; or give the limit as the number, and a column of yes and no as `left`",
+                    remedy: LIMIT,
                     ..error
                 },
                 false => error,
             }
         }),
         Some((_, _, "")) => Err(lonely(cell)),
-        Some((true, _, rest)) => parse(rest).map(|limit| (f64::NEG_INFINITY, limit)),
-        Some((false, _, rest)) => parse(rest).map(|limit| (limit, f64::INFINITY)),
+        Some((below, _, rest)) => match parse(rest) {
+            Ok(limit) if below => Ok((f64::NEG_INFINITY, limit)),
+            Ok(limit) => Ok((limit, f64::INFINITY)),
+            Err(error) => Err(BadCell {
+                fact: not_a_number(cell).fact,
+                remedy: match error.fact.contains("too large") {
+                    true => error.remedy,
+                    false => LIMIT,
+                },
+            }),
+        },
     }
 }
 

@@ -145,6 +145,8 @@ impl Table {
             .remedy(format!("its columns are {}", suggest::list(&self.headers)));
         if let Some(remedy) = self.wrong_separator() {
             problem = problem.remedy(remedy);
+        } else if self.headers.first().is_some_and(|h| h.starts_with('#')) {
+            problem = problem.remedy("the first line must hold the names of the columns: lines that begin with # are no comments");
         } else if !self.headers.is_empty() && self.headers.iter().all(|h| parse_number(h).is_ok()) {
             problem = problem.remedy("the first line must hold the names of the columns");
         }
@@ -437,7 +439,9 @@ fn neighbour(path: &Path) -> Option<String> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     let wanted = path.file_name()?.to_string_lossy();
-    suggest::nearest(&wanted, names.iter().map(String::as_str)).map(str::to_owned)
+    // It may be there itself, and no file or not to be read.
+    let others = names.iter().map(String::as_str).filter(|n| *n != wanted);
+    suggest::nearest(&wanted, others).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -82,6 +82,8 @@ fn remedy(cell: &str) -> &'static str {
         "write numbers with a decimal point and without separators of thousands"
     } else if cell.starts_with(['<', '>', '\u{2264}', '\u{2265}']) {
         "cells such as <5 are read in the counts of a study, and in the `value` of `censored` where nothing else says which values are censored; here write a plain number, such as an estimate of it"
+    } else if cell.starts_with(['\u{2212}', '\u{2013}']) {
+        "write the sign as the minus of the keyboard, -"
     } else if is_date(cell) {
         "write dates as numbers, such as days since the first one or years with a fraction"
     } else {

@@ -23,8 +23,10 @@ pub fn slopes(outcome: &Outcome) -> Vec<String> {
             .map(|o| study.link_of(o));
         let rise = match link {
             Some(Link::Exp) => format!(
-                "; one more multiplies the rate by {}",
-                human(slope.mean.exp())
+                "; one more multiplies the rate by {} ({} to {})",
+                human(slope.mean.exp()),
+                human(slope.lower.exp()),
+                human(slope.upper.exp())
             ),
             _ => String::new(),
         };

@@ -150,6 +150,9 @@ impl Parser<'_> {
         let name = self.word().to_owned();
         let Some(kind) = Kind::ALL.into_iter().find(|k| k.name() == name) else {
             let names = Kind::ALL.map(Kind::name);
+            if let Some(remedy) = of_neighbours(&name.to_lowercase()) {
+                return Err(self.error(start, format!("there is no kernel `{name}`; {remedy}")));
+            }
             let hint = names
                 .iter()
                 .find(|k| k.eq_ignore_ascii_case(&name) || long_name(&name.to_lowercase()) == **k)
@@ -252,7 +255,14 @@ impl Parser<'_> {
             }
             if !self.eat(',') {
                 let found = self.peek().map_or("the end".into(), |c| format!("`{c}`"));
-                return Err(self.error(self.at, format!("expected `,` or `)`, found {found}")));
+                let quotes = match self.peek() {
+                    Some(c) if !"()*+=".contains(c) => {
+                        "; a name with spaces or other signs stands in quotes"
+                    }
+                    _ => "",
+                };
+                let message = format!("expected `,` or `)`, found {found}{quotes}");
+                return Err(self.error(self.at, message));
             }
         }
     }
@@ -354,6 +364,14 @@ impl Parser<'_> {
 }
 
 /// The short word for a name people know from elsewhere.
+/// What takes the place of models of neighbouring areas.
+fn of_neighbours(name: &str) -> Option<&'static str> {
+    let is_one = ["bym", "bym2", "car", "icar", "besag", "leroux"].contains(&name);
+    is_one.then_some(
+        "areas are near each other by where they lie, not by a list of neighbours: `matern32(x, y) + iid(district)` has a smooth part and one of each area alone",
+    )
+}
+
 fn long_name(name: &str) -> &str {
     match name {
         "rbf" | "eq" | "gaussian" | "exponentiatedquadratic" | "squaredexponential" => "se",

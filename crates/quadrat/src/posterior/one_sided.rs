@@ -72,8 +72,12 @@ impl Posterior {
         };
         let Some(lost) = lost else {
             self.problem.draw_no_sums();
+            let off_by = match off < 1e3 {
+                true => format!("{off:.1}"),
+                false => "thousands".to_owned(),
+            };
             let told = format!(
-                "rows leave the function open to one side, as counts of 0 do: the normal belief about the function misses the mean of such a row by {off:.1} of its standard deviations, and there are no weighted draws that could take its place; an upper bound of the variance or `--check mcmc` helps"
+                "rows leave the function open to one side, as counts of 0 do: the normal belief about the function misses the mean of such a row by {off_by} of its standard deviations, and there are no weighted draws that could take its place; an upper bound of the variance or `--check mcmc` helps"
             );
             return Ok((off > TOLD).then_some(told).into_iter().collect());
         };

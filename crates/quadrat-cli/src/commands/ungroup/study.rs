@@ -36,13 +36,12 @@ pub fn go(
     let files = (study.written.folder.as_path(), study.files());
     spare_inputs(files, path, &outputs, ELSEWHERE)?;
     writable(&outputs)?;
-    let lock = Lock::early(folder)?;
+    let mut staged = Staged::of_run();
+    staged.make(folder)?;
+    let lock = Lock::take(folder)?;
     let bar = Bar::new(saying.quiet || study.args.along.is_none());
     let computed = compute(study, &*bar)?;
     bar.finish();
-    let mut staged = Staged::of_run();
-    staged.make(folder)?;
-    let lock = lock.unwrap_or_else(|| Lock::late(folder));
     for (name, text) in example.map_or(&[][..], |example| example.files) {
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }

@@ -176,6 +176,9 @@ fn whole(cells: &Cells<'_>, values: &Values, what: &str, problems: &mut Problems
     });
 }
 
+/// A count of one at less than this has a rate whose cube is no number.
+const SMALLEST_EXPOSURE: f64 = 1e-100;
+
 /// What rates are multiplied by.
 fn exposed(cells: &Cells<'_>, exposure: &Values, counts: &[f64], problems: &mut Problems) {
     cells.refuse(problems, exposure, |row| {
@@ -186,6 +189,10 @@ fn exposed(cells: &Cells<'_>, exposure: &Values, counts: &[f64], problems: &mut 
                 fact,
                 "give the population, area or time that the count is of",
             ));
+        }
+        if value > 0.0 && value < SMALLEST_EXPOSURE {
+            let fact = format!("the exposure is {value:e}: a rate of it is too large a number");
+            return Some((fact, "mend it, or change its unit"));
         }
         (value == 0.0 && counts[row] > 0.0).then(|| {
             let fact = format!("the exposure is 0, but {} were counted there", counts[row]);
