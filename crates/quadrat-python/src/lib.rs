@@ -10,12 +10,13 @@
 //! | `errors` | errors of the library as exceptions of `quadrat._errors` |
 //! | `work` | long work: threads, signals, progress |
 //! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
-//! | `shards` | a part of the rows in each process |
+//! | `shards`, `asked` | a part of the rows in each process, and who asks them |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
 //! | `ungroup`, `density`, `plane` | the jobs that are one call |
 //! | `campaign` | what to measure next, and what was measured |
 
+mod asked;
 mod buffers;
 mod campaign;
 mod density;

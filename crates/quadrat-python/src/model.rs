@@ -14,12 +14,13 @@ use quadrat::model::{
 };
 use quadrat::parameter::{PriorDensity, Transform};
 
+use crate::asked::Asked;
 use crate::buffers::Numbers;
 use crate::errors::{Failure, Outcome};
 use crate::likelihood::Likelihood;
 use crate::observations::observations;
 use crate::posterior::Posterior;
-use crate::shards::Asked;
+
 use crate::support::Support;
 use crate::work::{self, Control};
 

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use super::log_squares::tests::chi_square;
-use super::pass::{Depth, Stream};
+use super::pass::Stream;
+use super::sums::Depth;
 use super::testing::{MEAN, Toy, some_normal};
 use super::tests::{COUNTS, EXPOSURE, WAITS, kinds};
 use super::*;

@@ -8,8 +8,9 @@
 
 use super::history::{History, Natural};
 use super::options::SparseOptions;
-use super::pass::{Bound, Depth, Stream};
+use super::pass::{Bound, Stream};
 use super::start::begin;
+use super::sums::Depth;
 use super::{Normal, SparseProblem, VariationalPosterior};
 use crate::error::FitError;
 use crate::linalg::{Mat, matvec};
@@ -126,11 +127,8 @@ pub(super) fn search(
 ) -> Result<Converged, FitError> {
     let start = start.filter(|(near, _)| near.size() == problem.prior().inducing());
     let rate = start.as_ref().and_then(|(_, rate)| *rate);
-    let near = start.map(|(near, _)| {
-        let bound = stream.run(&near, Depth::Sites)?;
-        Ok::<_, FitError>((near, bound))
-    });
-    let near = near.transpose()?;
+    let with_bound = |(near, _)| stream.run(&near, Depth::Sites).map(|bound| (near, bound));
+    let near = start.map(with_bound).transpose()?;
     let begun = usize::from(near.is_some());
     let (normal, bound, passes) = match near.filter(|(_, bound)| bound.value.is_finite()) {
         Some((normal, bound)) => (normal, bound, begun),

@@ -54,10 +54,12 @@ mod pass;
 mod points;
 mod prior;
 mod problem;
+mod shards;
 mod slopes;
 mod stages;
 mod start;
 mod state;
+mod sums;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod testing;
@@ -75,8 +77,10 @@ pub use learn::{CurvatureOf, SparseOptimum, learn_sparse};
 pub use moments::sampled_total;
 pub use normal::Normal;
 pub use options::SparseOptions;
-pub use pass::{Bound, Depth, Pass, Shards, Sums, bound, sums};
+pub use pass::{Bound, bound, sums};
 pub use prior::{SparsePrior, UnknownMean};
 pub use problem::SparseProblem;
+pub use shards::{Pass, Shards};
 pub use state::SparseState;
+pub use sums::{Depth, Sums};
 pub use variational_posterior::VariationalPosterior;

@@ -1,8 +1,8 @@
 //! What sparse inference asks of a model.
 
 use super::bags::Bags;
-use super::pass::Shards;
 use super::prior::{SparsePrior, UnknownMean};
+use super::shards::Shards;
 use crate::covariance::Induced;
 use crate::inference::sites::Block;
 use crate::parameter::Parameter;

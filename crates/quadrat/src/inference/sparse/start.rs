@@ -1,7 +1,8 @@
 //! Start of a search for `q` without a warm start: a constant function.
 
 use super::options::SparseOptions;
-use super::pass::{Bound, Depth, Stream};
+use super::pass::{Bound, Stream};
+use super::sums::Depth;
 use super::{Normal, SparseProblem};
 use crate::error::FitError;
 use crate::inference::sites::rows::Rows;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::inducing_factor::inducing_factor;
-use super::pass::{Depth, Stream};
+use super::pass::Stream;
+use super::sums::Depth;
 use super::testing::{MEAN, Toy, inducing, place, some_normal};
 use super::*;
 use crate::covariance::{Covariance, Induced};

@@ -1,19 +1,6 @@
-//! What a pass computes, and its result.
-
-use serde::{Deserialize, Serialize};
+//! The result of a pass.
 
 use crate::linalg::Mat;
-
-/// How much a pass computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Depth {
-    /// The bound alone.
-    Value,
-    /// Also the derivatives in `q`.
-    Sites,
-    /// Also those in the hyperparameters.
-    All,
-}
 
 /// The bound at one `q` and its derivatives.
 #[derive(Debug, Clone)]

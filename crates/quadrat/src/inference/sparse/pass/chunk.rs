@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::bound::Depth;
 use super::stream::{Prepared, Stream};
-use super::sums::Sums;
 use crate::inference::sparse::bags::Bags;
 use crate::inference::sparse::expectation::{of_point, of_sum};
 use crate::inference::sparse::features::{Features, Panel, Sample, columns};
 use crate::inference::sparse::points::{LowRank, Marginals, Points};
 use crate::inference::sparse::slopes::{Slope, add_explained, for_columns};
+use crate::inference::sparse::sums::Depth;
+use crate::inference::sparse::sums::Sums;
 use crate::likelihood::local::Belief;
 use crate::linalg::{
     Mat, add_scaled, dot, gemm, gemm_lower_into, lower_times_into, matvec, mirror_lower, reshape,

@@ -2,10 +2,10 @@
 
 use super::chunk::PointSlopes;
 use super::stream::{Prepared, Stream};
-use super::sums::Sums;
 use crate::inference::sparse::Normal;
 use crate::inference::sparse::features::{Features, Panel, WIDTH};
 use crate::inference::sparse::slopes::for_columns;
+use crate::inference::sparse::sums::Sums;
 use crate::linalg::{
     Mat, MatRef, add_scaled, cut, gemm, gemm_into, lower_transpose_times_into, matvec,
     mirror_lower, reshape, symmetric_from_fn, vectorised,

@@ -25,18 +25,18 @@ mod contract;
 mod passes;
 mod run;
 mod stream;
-mod sums;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
 
+use super::shards::Pass;
+use super::sums::{Depth, Sums};
 use super::{LogSum, Normal, SparseProblem};
 use crate::error::FitError;
+use passes::Passes;
 
-pub use bound::{Bound, Depth};
-pub use passes::{Pass, Shards, sums};
+pub use bound::Bound;
 pub(super) use stream::Stream;
-pub use sums::Sums;
 
 /// Evaluates the bound.
 ///
@@ -66,4 +66,17 @@ pub fn bound(
         false => Depth::Value,
     };
     stream.run(q, depth)
+}
+
+/// The sums over the rows of a problem, added up.
+///
+/// # Errors
+/// As [`bound`].
+pub fn sums(problem: &dyn SparseProblem, pass: &Pass) -> Result<Sums, FitError> {
+    let stream = Stream::new(problem, &pass.theta, pass.form, 0)?;
+    let mut total = stream.none(pass.depth);
+    for sum in stream.sums(&pass.belief, pass.depth)? {
+        total.add(&sum);
+    }
+    Ok(total)
 }

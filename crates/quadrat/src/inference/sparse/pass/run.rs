@@ -2,13 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::bound::{Bound, Depth};
+use super::bound::Bound;
 use super::chunk::{Work, add_chunk};
-use super::passes::{Pass, Passes};
+use super::passes::Passes;
 use super::stream::{Prepared, Stream};
-use super::sums::Sums;
 use crate::error::FitError;
 use crate::inference::sparse::Normal;
+use crate::inference::sparse::shards::Pass;
+use crate::inference::sparse::sums::Depth;
+use crate::inference::sparse::sums::Sums;
 use crate::linalg::{Mat, mirror_lower};
 
 /// Groups of chunks with a sum each: up to so many threads can work, and the result does not depend

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::bound::Depth;
 use crate::covariance::Shift;
 use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sparse::features::Features;
 use crate::inference::sparse::inducing_factor::inducing_factor;
+use crate::inference::sparse::sums::Depth;
 use crate::inference::sparse::{LogSum, Normal, SparseProblem};
 use crate::linalg::{Cholesky, Mat};
 

@@ -1,8 +1,8 @@
-use super::bound::Depth;
 use super::passes::Passes;
 use super::stream::Stream;
-use super::sums::Sums;
 use crate::error::FitError;
+use crate::inference::sparse::sums::Depth;
+use crate::inference::sparse::sums::Sums;
 use crate::inference::sparse::testing::{Toy, some_normal};
 use crate::inference::sparse::{LogSum, Normal, Within};
 use crate::likelihood::Poisson;

@@ -2,8 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bound::Depth;
 use crate::linalg::{Mat, packed};
+
+/// How much a pass computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Depth {
+    /// The bound alone.
+    Value,
+    /// Also the derivatives in `q`.
+    Sites,
+    /// Also those in the hyperparameters.
+    All,
+}
 
 /// Sums over the rows of some chunks, at one belief and one value of the hyperparameters.
 ///
