@@ -9,7 +9,7 @@ use quadrat_study::numbers::{ROUNDING, beside, coordinate, count, human, percent
 use quadrat_study::outcome::Outcome;
 use quadrat_study::prediction_csv::{self, Cell};
 use quadrat_study::resolve::Asked;
-use quadrat_study::study::{Mean, NonNegative, Study};
+use quadrat_study::study::{Integration, Mean, NonNegative, Study};
 use quadrat_study::words::{self, clean};
 
 use crate::check;
@@ -92,7 +92,10 @@ pub fn model(outcome: &Outcome) -> String {
             count(summary.nodes, "setting")
         )
     } else {
-        "hyperparameters at their most probable values".to_owned()
+        format!(
+            "hyperparameters at their most probable values{}",
+            unasked(outcome)
+        )
     };
     let study = &outcome.resolved.study;
     let links = study.observe.iter().map(|table| study.link_of(table));
@@ -140,6 +143,16 @@ pub fn model(outcome: &Outcome) -> String {
         words::inference(summary),
         summary.seconds
     )
+}
+
+/// Why hyperparameters are not integrated, where the study leaves that open and some are learned.
+fn unasked(outcome: &Outcome) -> &'static str {
+    let is_open = outcome.resolved.study.inference.hyperparameters == Integration::Auto;
+    let is_learned = outcome.summary().hyperparameters.iter().any(|h| !h.fixed);
+    match is_open && is_learned {
+        true => ", since integrating takes long here (`hyperparameters = \"integrate\"` does)",
+        false => "",
+    }
 }
 
 /// The mean. What a study fixes of it is no hyperparameter, and is told here alone.
@@ -292,7 +305,7 @@ fn prediction(text: &mut String, outcome: &Outcome, i: usize, asked: &Asked, pai
     line(text, &paint.bold(&title));
     let header = prediction_csv::header(&asked.places, prediction_csv::chances(answer));
     let mut rows: Vec<Vec<String>> = vec![header.iter().map(|name| short(name)).collect()];
-    for row in 0..asked.places.len().min(HEAD) {
+    for row in prediction_csv::shown(asked.rows.is_some(), answer, HEAD) {
         let cells = prediction_csv::row(&asked.places, answer, row).into_iter();
         let shown = |cell| match cell {
             Cell::Text(text) => short(&text),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Chances, draw_name};
 use crate::geo_file;
+use crate::numbers::ROUNDING;
 use crate::places::Places;
 use crate::shapes::Shapes;
 
@@ -218,6 +219,21 @@ fn write_number(out: &mut Vec<u8>, value: f64) -> std::io::Result<()> {
     } else {
         write!(out, "{value}")
     }
+}
+
+/// The rows of an answer that are shown where there is room for so many: of `observed` rows those
+/// first of which something is left to be said.
+#[must_use]
+pub fn shown(observed: bool, answer: &Answer, most: usize) -> Vec<usize> {
+    let all = 0..answer.mean.len();
+    if !observed {
+        return all.take(most).collect();
+    }
+    let is_open = |&row: &usize| answer.sd[row] > ROUNDING * answer.mean[row].abs();
+    let (mut first, known): (Vec<usize>, Vec<usize>) = all.partition(is_open);
+    first.extend(known);
+    first.truncate(most);
+    first
 }
 
 #[cfg(test)]

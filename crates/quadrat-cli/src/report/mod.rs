@@ -338,7 +338,7 @@ fn evidence(outcome: &Outcome) -> Evidence {
 }
 
 fn preview(asked: &Asked, answer: &Answer) -> TablePreview {
-    let rows = 0..asked.places.len().min(PREVIEW);
+    let rows = prediction_csv::shown(asked.rows.is_some(), answer, PREVIEW).into_iter();
     let shown = |cell| match cell {
         prediction_csv::Cell::Text(text) => Cell::Text(text),
         prediction_csv::Cell::Coordinate(value) => Cell::Text(coordinate(value)),
