@@ -80,8 +80,9 @@ impl Link {
     /// * `mean`, `variance` - of the linked value; the mean positive unless the link is the
     ///   identity
     /// # Numerics
-    /// Closed forms; `softplus`, `logit` and `probit` by iteration, to a relative 1e-10. What is no
-    /// mean of a probability gives what is no number.
+    /// Closed forms; `softplus`, `logit` and `probit` by iteration, to a relative 1e-10. A variance
+    /// that no normal value has behind `square` is brought to the largest that one has, beside the
+    /// same mean. What is no mean of a probability gives what is no number.
     /// # Examples
     /// ```
     /// use quadrat::link::Link;
@@ -100,7 +101,8 @@ impl Link {
                 }
             }
             Self::Square => {
-                // a^2 + s = mean, 2 s (2 mean - s) = variance.
+                // a^2 + s = mean, 2 s (2 mean - s) = variance, which is at most 2 mean^2.
+                let variance = variance.min(2.0 * mean * mean);
                 let square = (mean * mean - 0.5 * variance).max(0.0).sqrt();
                 Belief {
                     mean: square.sqrt(),

@@ -292,8 +292,8 @@ pub(super) fn condition_covering(
 }
 
 /// The nodes that answer predictions, by their places among all and with the weights that they then
-/// have; and what they hold together. Where draws answer, some of the [`covering`] ones do: those at
-/// even distances of the summed weights, each of which stands for all up to the next.
+/// have; and what they hold together. Where draws answer, some of the [`covering`] ones do: those
+/// at even distances of the summed weights, each of which stands for all up to the next.
 pub(super) fn answering(problem: &Problem, nodes: &[Node]) -> (Vec<(usize, Node)>, f64) {
     let (kept, held) = covering(nodes);
     if problem.drawn().pooled().is_none() || kept.len() <= MOST_DRAWN {

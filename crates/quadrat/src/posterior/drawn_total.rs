@@ -236,8 +236,8 @@ impl Drawn {
     /// the weight: of the smallest draws, and so on. None where one is no number.
     pub fn beliefs(&self, weights: &[f64], link: Link, strata: &[f64]) -> Option<Vec<Belief>> {
         let one = |(mut mean, mut variance): (f64, f64)| {
-            // Next to nothing and next to all are numbers too: of the smallest draws of a sum behind
-            // `softplus` nothing may be left.
+            // Next to nothing and next to all are numbers too: of the smallest draws of a sum
+            // behind `softplus` nothing may be left.
             if link.is_probability() {
                 mean = mean.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
             } else if link != Link::Identity && mean < LEAST {

@@ -2,8 +2,8 @@
 //!
 //! A row behind a link is a sum over nodes that lie some seven tenths of a lengthscale apart. Where
 //! the function varies by much between these, as between a count of thousands and one of zero,
-//! parts of the row, which have nodes of their own, are another sum. Where that differs, each box of
-//! a row is a cell whose parts are multiplied by one factor in each draw (`shared_out`).
+//! parts of the row, which have nodes of their own, are another sum. Where that differs, each box
+//! of a row is a cell whose parts are multiplied by one factor in each draw (`shared_out`).
 
 use super::component::Component;
 use super::mixture::Posterior;

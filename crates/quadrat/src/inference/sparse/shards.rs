@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::expectation::LogSum;
+use super::log_sum::LogSum;
 use super::normal::Normal;
 use super::sums::{Depth, Sums};
 
