@@ -24,7 +24,7 @@ __all__ = ["Bags", "fit"]
 
 # Sums that are added at a time: the tree of a thousand partitions has four levels.
 _BRANCHES = 8
-# How often a pass is asked again after workers were lost.
+# How often workers may be lost in one pass before it is given up.
 _TRIES = 3
 
 
@@ -64,7 +64,8 @@ class Bags:
 
     def columns(self):
         """The columns of the points that are read."""
-        return list(dict.fromkeys([*self.inputs, self.key, *([self.weight] if self.weight else [])]))
+        weight = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([*self.inputs, self.key, *weight]))
 
 
 class _Rows:
@@ -110,15 +111,19 @@ class _Points:
         return len(self.weights)
 
     def thinned(self, most):
-        """At most so many points of every bag, evenly over its points, of the same total."""
+        """At most so many points of every bag, of the same total: at even distances along the sum
+        of its weights, so that each stands for as much of it."""
         kept, weights = [], []
         for first, last in zip(self.offsets[:-1], self.offsets[1:]):
-            own = np.arange(first, last)
-            if len(own) > most:
-                own = own[(np.arange(most) * len(own)) // most]
-            total, some = self.weights[first:last].sum(), self.weights[own].sum()
+            own, weight = np.arange(first, last), self.weights[first:last]
+            summed = np.cumsum(weight)
+            if len(own) > most and summed[-1] > 0:
+                at = (np.arange(most) + 0.5) * (summed[-1] / most)
+                # A point of a large weight may stand for several.
+                own, times = np.unique(np.searchsorted(summed, at), return_counts=True)
+                own, weight = own + first, times * (summed[-1] / most)
             kept.append(own)
-            weights.append(self.weights[own] * (total / some if some > 0 else 1.0))
+            weights.append(weight)
         order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
         offsets = np.cumsum([0, *map(len, kept)])
         columns = {name: column[order] for name, column in self.columns.items()}
@@ -136,6 +141,11 @@ def _column(source, name):
     return _frames.take(source, name, "points")
 
 
+def _copy(model):
+    made, said = model.__reduce__()
+    return made(*said)
+
+
 class _Part:
     """A partition where it was read, ready for passes."""
 
@@ -146,7 +156,9 @@ class _Part:
             raise DataError(f"points have the key {unknown[0]!r}, of which there is no row; leave "
                             "such points out, or give its row")
         if len(self.points):
-            self.model = self.points.observed_by(model, bags, bags.rows.of(self.points.keys))
+            # Processes of one machine may share the model, which is not theirs to change.
+            rows = bags.rows.of(self.points.keys)
+            self.model = self.points.observed_by(_copy(model), bags, rows)
         self._begun = None
 
     def __getstate__(self):
@@ -185,7 +197,9 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
         As for `Model.fit`.
     points : int, default 64
         So many points of every bag come here. They choose default priors, starts and inducing
-        points, and begin the search; the bound that is maximised is that of all points.
+        points, and begin the search. Of up to 2,000 bags 16 of them learn the hyperparameters, as
+        in `Model.fit`; else the bound does that is the bound of all points. The belief about the
+        function, which predicts, is always that of all points.
 
     Returns
     -------
@@ -222,8 +236,7 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
     most = _arrays.whole(points, "points", 1)
     there = _Here(model, bags) if client is None else _Cluster(client, model, bags)
     try:
-        stand_in, total = _stand_in(model, bags, there.told(most))
-        kept = sum(there.kept)
+        stand_in, total, kept = _stand_in(model, bags, there.told(most))
         with _progress.listener(progress) as listen:
             fitted = stand_in._model.fit_in_shards(
                 how, there.begin, there.sums, total, kept < total, at, listen)
@@ -233,9 +246,9 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
 
 
 def _stand_in(model, bags, parts):
-    """The model with some points of every bag, and the number of all points."""
+    """The model with some points of every bag, the number of all points, and of those here."""
     seen = {}
-    for number, (keys, _, _) in enumerate(parts):
+    for number, (keys, _, _) in parts:
         for key in keys:
             if key in seen:
                 raise DataError(f"the bag {key!r} has points in the partitions {seen[key] + 1} and "
@@ -246,18 +259,13 @@ def _stand_in(model, bags, parts):
     if missing:
         raise DataError(f"rows: the bag {missing[0]!r} has no points; leave its row out, or give "
                         "its points")
-    some = [thin for _, _, thin in parts]
+    some = [thin for _, (_, _, thin) in parts]
     columns = {name: np.concatenate([thin.columns[name] for thin in some]) for name in bags.inputs}
     sizes = np.concatenate([np.diff(thin.offsets) for thin in some])
     all_of = _Points(columns, np.concatenate([thin.weights for thin in some]), list(seen),
                      np.cumsum([0, *sizes]))
     return (all_of.observed_by(_copy(model), bags, bags.rows.of(seen)),
-            sum(own for _, own, _ in parts))
-
-
-def _copy(model):
-    made, said = model.__reduce__()
-    return made(*said)
+            sum(own for _, (_, own, _) in parts), len(all_of))
 
 
 def _sources(points):
@@ -281,15 +289,14 @@ class _There:
     """The parts, wherever they are: what both ways of keeping them have in common."""
 
     def __init__(self):
-        self.rows, self.kept = [], []
+        self.rows = []
 
     def noted(self, all_told):
-        """What the parts told, of those that have points."""
-        found = [(keys, own, thin) for keys, own, thin in all_told if own]
+        """What the parts told, of those that have points, with the numbers of their partitions."""
+        found = [(number, told) for number, told in enumerate(all_told) if told[1]]
         if not found:
             raise DataError("points: no partition has a point")
-        self.rows = list(np.cumsum([0, *[len(keys) for keys, _, _ in found]])[:-1])
-        self.kept = [len(thin) for _, _, thin in found]
+        self.rows = list(np.cumsum([0, *[len(keys) for _, (keys, _, _) in found]])[:-1])
         return found
 
 
@@ -298,11 +305,12 @@ class _Here(_There):
 
     def __init__(self, model, bags):
         super().__init__()
-        parts = (_Part(_computed(source), bags, _copy(model)) for source in _sources(bags.points))
-        self.parts = [part for part in parts if len(part.points)]
+        self.parts = [_Part(_computed(source), bags, model) for source in _sources(bags.points)]
 
     def told(self, most):
-        return self.noted([part.told(most) for part in self.parts])
+        found = self.noted([part.told(most) for part in self.parts])
+        self.parts = [part for part in self.parts if len(part.points)]
+        return found
 
     def begin(self, outline):
         pass
@@ -332,16 +340,21 @@ class _Cluster(_There):
             distributed.KilledWorker, distributed.CancelledError, distributed.comm.CommClosedError)
         without = Bags.__new__(Bags)
         without.__dict__.update({**bags.__dict__, "points": None})
-        self.bags = client.scatter(without, broadcast=True, hash=False)
+        # Sent once, and made again where it is lost: every partition needs the rows.
+        self.bags = client.submit(_same, without, pure=False)
         sources = [client.compute(one) if hasattr(one, "dask") else one
                    for one in _sources(bags.points)]
-        self.parts = [client.submit(_read, source, without, model, pure=False)
+        self.parts = [client.submit(_read, source, self.bags, model, pure=False)
                       for source in sources]
         self.outline = None
 
     def told(self, most):
-        every = self.client.gather(
-            [self.client.submit(_told, part, most, pure=False) for part in self.parts])
+        asked = [self.client.submit(_told, part, most, pure=False) for part in self.parts]
+        try:
+            every = self.client.gather(asked)
+        except self.lost as error:
+            raise FitError(f"workers were lost while they read partitions: {error}; give workers "
+                           "more memory, or smaller partitions") from error
         self.parts = [part for part, (_, own, _) in zip(self.parts, every) if own]
         return self.noted(every)
 
@@ -375,6 +388,10 @@ def _in_tree(sums, add):
     while len(sums) > 1:
         sums = [add(sums[i:i + _BRANCHES]) for i in range(0, len(sums), _BRANCHES)]
     return sums[0]
+
+
+def _same(bags):
+    return bags
 
 
 def _read(source, bags, model):

@@ -74,6 +74,30 @@ def test_some_points_of_every_bag_are_enough_to_begin_with(tmp_path):
     np.testing.assert_array_equal(seen(qd.load(tmp_path / "some.quadrat")), seen(some))
 
 
+def test_points_without_weight_stand_for_nothing():
+    cells, rows = country(100)
+    # People live in every twentieth cell alone: none of evenly chosen cells may have any.
+    people = np.where(np.arange(len(cells["x"])) % 20 == 7, 40.0, 0.0)
+    parts = bags(cut({**cells, "people": people}, 100, 17), rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        post = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, points=10)
+    right = 200 / 200 * np.exp(0.6 * np.sin([2.0, 6.0]))
+    found = post.predict(qd.point(x=[2.0, 6.0]), scale="response").mean
+    np.testing.assert_allclose(found, right, rtol=0.1)
+
+
+def test_partitions_without_points_are_passed_over():
+    cells, rows = country()
+    empty = {name: column[:0] for name, column in cells.items()}
+    first, second = cut(cells, 20, 18)
+    post = qd.dask.fit(qd.Model("se(x)"), bags([empty, first, empty, second], rows), inducing=12)
+    alone = qd.dask.fit(qd.Model("se(x)"), bags([first, second], rows), inducing=12)
+    np.testing.assert_array_equal(seen(post), seen(alone))
+    with pytest.raises(qd.DataError, match="'town 0' has points in the partitions 2 and 4"):
+        qd.dask.fit(qd.Model("se(x)"), bags([empty, first, empty, first], rows))
+
+
 def test_what_is_wrong_is_named():
     cells, rows = country()
     model = qd.Model("se(x)")
@@ -121,6 +145,9 @@ def test_a_cluster_gives_the_same_answer_also_when_a_worker_dies():
     ) as cluster, distributed.Client(cluster) as client:
         there = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
         np.testing.assert_allclose(seen(there), seen(here), rtol=1e-8)
+        with distributed.Client(processes=False, dashboard_address=None) as threads:
+            shared = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=threads)
+        np.testing.assert_allclose(seen(shared), seen(here), rtol=1e-8)
         victim = next(iter(client.scheduler_info()["workers"]))
         pid = client.submit(os.getpid, workers=[victim], pure=False).result()
         passes, done = [], qd.dask._Cluster.sums

@@ -145,12 +145,15 @@ pub fn model(outcome: &Outcome) -> String {
     )
 }
 
-/// Why hyperparameters are not integrated, where the study leaves that open and some are learned.
+/// What is said where hyperparameters are not integrated, though the study leaves that open and
+/// some are learned. Warnings tell of other reasons.
 fn unasked(outcome: &Outcome) -> &'static str {
+    let summary = outcome.summary();
     let is_open = outcome.resolved.study.inference.hyperparameters == Integration::Auto;
-    let is_learned = outcome.summary().hyperparameters.iter().any(|h| !h.fixed);
-    match is_open && is_learned {
-        true => ", since integrating takes long here (`hyperparameters = \"integrate\"` does)",
+    let is_learned = summary.hyperparameters.iter().any(|h| !h.fixed);
+    let is_told = summary.warnings.iter().any(|w| w.contains("integrat"));
+    match is_open && is_learned && summary.converged && !is_told {
+        true => ": to integrate them as well is left to `hyperparameters = \"integrate\"` here",
         false => "",
     }
 }

@@ -21,7 +21,8 @@ impl Shard {
     /// Of the rows of a model, and what the fit of all began with.
     #[new]
     fn new(py: Python<'_>, model: &Model, outline: &[u8], before: usize) -> PyResult<Self> {
-        let made = model::Shard::new(model.prior(), outline, before);
+        // A partition takes a while, in which a worker must be heard of.
+        let made = py.detach(|| model::Shard::new(model.prior(), outline, before));
         let shard = made.map_err(|error| Failure::from(error).raise(py))?;
         Ok(Self {
             shard: Arc::new(shard),

@@ -17,7 +17,7 @@ use super::{RENAMED, closed, inputs, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
 use crate::check;
 use crate::demo::Example;
-use crate::output::{Lock, Staged, left_over, stop_gently, writable};
+use crate::output::{Staged, left_over, stop_gently, writable};
 use crate::progress::Bar;
 use crate::{report, summary};
 
@@ -91,9 +91,7 @@ pub fn go(
     outputs.push(folder.join("report.html"));
     spare_inputs(inputs(&resolved), path, &outputs, RENAMED)?;
     writable(&outputs)?;
-    let mut staged = Staged::of_run();
-    staged.make(folder)?;
-    let lock = Lock::take(folder)?;
+    let mut staged = Staged::of_run(folder)?;
     if besides.draws.is_some() {
         check::possible(&resolved)?;
     }
@@ -132,7 +130,6 @@ pub fn go(
     let left_out = report::stage(&outcome, extras, folder, &mut staged)?;
     let sealed = staged.seal(&folder.join("fit.json"), &fit_json::text(&outcome)?)?;
     let written = staged.finish()?;
-    drop(lock);
     bar.finish();
     if saying.json {
         print(&sealed.json)?;

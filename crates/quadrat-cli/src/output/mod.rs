@@ -15,7 +15,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use crate::terminal::tell;
 
-pub use lock::Lock;
+use lock::Lock;
 pub use seal::{Sealed, left_over};
 
 /// Temporary files and new folders that an interruption must remove.
@@ -205,6 +205,9 @@ pub struct Staged {
     /// The file that is away while others get their names.
     seal: Option<PathBuf>,
     done: bool,
+    /// The right to write into the folder of a run. Let go of last, when folders that nothing was
+    /// written into are gone.
+    lock: Option<Lock>,
 }
 
 impl Staged {
@@ -213,9 +216,24 @@ impl Staged {
         Self::with_prefix(".quadrat-")
     }
 
-    /// Nothing staged, of a run, whose temporary files the next one removes where it was killed.
-    pub fn of_run() -> Self {
-        Self::with_prefix(lock::PREFIX)
+    /// Nothing staged, of a run into a folder, which is made where it is missing and belongs to the
+    /// run until this is finished or dropped. Temporary files of a run that was killed are removed
+    /// by the next.
+    ///
+    /// # Errors
+    /// While another run has the folder; where it cannot be made.
+    pub fn of_run(folder: &Path) -> Result<Self> {
+        let mut staged = Self::with_prefix(lock::PREFIX);
+        staged.make(folder)?;
+        match Lock::take(folder) {
+            Ok(lock) => staged.lock = Some(lock),
+            Err(problems) => {
+                // Another run has it, and what it needs of it is not ours to remove.
+                staged.folders.clear();
+                return Err(problems.into());
+            }
+        }
+        Ok(staged)
     }
 
     /// Makes a folder where it is missing; it goes again if nothing is finished.
@@ -234,6 +252,7 @@ impl Staged {
             prefix,
             seal: None,
             done: false,
+            lock: None,
         }
     }
 

@@ -95,7 +95,7 @@ mod tests {
             fs::write(path(name), "old").unwrap();
         }
         let staged = || {
-            let mut staged = Staged::of_run();
+            let mut staged = Staged::of_run(root.path()).unwrap();
             for name in ["a.txt", "b.txt"] {
                 staged.bytes(&path(name), b"new").unwrap();
             }
@@ -129,7 +129,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         let run = |names: &[&str]| {
-            let mut staged = Staged::of_run();
+            let mut staged = Staged::of_run(root.path()).unwrap();
             for name in names {
                 staged.bytes(&path(name), b"x").unwrap();
             }

@@ -124,7 +124,7 @@ const TABLES: &[(&str, &[u8], &[&str])] = &[
     ("interval = { lower = \"a\", upper = \"b\", variance = \"v\" }", b"t,a,b,v\n0,1,1,0\n1,1,2,0\n2,1,3,-1\n", &["the variance is -1; it cannot be negative", "d.csv:4:7 (column `v`)", "the variance of this row is 0", "d.csv:3:5"]),
     ("censored = { value = \"y\", side = \"s\" }", b"t,y,s\n0,1,none\n1,2,below\n2,3,\n", &["`below` does not say how the value is censored", "d.csv:3:5 (column `s`)", "none, left", "d.csv:4:5"]),
     ("censored = { value = \"y\", lower = \"a\", upper = \"b\" }", b"t,y,a,b\n0,1,0,5\n1,2,6,5\n", &["the upper limit is 5, not above the lower one, 6", "d.csv:3:7 (column `b`)"]),
-    ("censored = { value = \"y\" }", b"t,y\n0,<0.5\n1,<low\n", &["`low` is not a number", "d.csv:3:3 (column `y`)"]),
+    ("censored = { value = \"y\" }", b"t,y\n0,<0.5\n1,<low\n", &["`<low` is not a number", "d.csv:3:3 (column `y`)"]),
     ("censored = { value = \"y\", lower = 1 }", b"t,y\n0,2\n1,<1\n", &["`<1` is not a number", "d.csv:3:3 (column `y`)"]),
     ("poisson = { count = \"n\" }", b"t,n\n0,3\n1,-2\n2,2.5\n3,few\n", &["the count is -2; it cannot be negative", "d.csv:3:3 (column `n`)", "the count is 2.5; it must be a whole number", "d.csv:4:3", "`exposure`", "`few` is not a number", "d.csv:5:3", "<5"]),
     ("poisson = { count = \"n\" }", b"t,n\n0,3\n1,<0\n2,9-3\n", &["`<0` leaves no count", "d.csv:3:3", "the range `9-3` ends before it begins", "d.csv:4:3"]),

@@ -169,12 +169,11 @@ fn limited(cell: &str) -> Result<(f64, f64), BadCell> {
         Some((below, _, rest)) => match parse(rest) {
             Ok(limit) if below => Ok((f64::NEG_INFINITY, limit)),
             Ok(limit) => Ok((limit, f64::INFINITY)),
-            Err(error) => Err(BadCell {
+            // A number that is none for its size says so itself.
+            Err(error) if rest.parse::<f64>().is_ok() => Err(error),
+            Err(_) => Err(BadCell {
                 fact: not_a_number(cell).fact,
-                remedy: match error.fact.contains("too large") {
-                    true => error.remedy,
-                    false => LIMIT,
-                },
+                remedy: LIMIT,
             }),
         },
     }

@@ -293,6 +293,10 @@ fn around(
 
 /// What is to be told of what a posterior predicts of its own rows.
 fn warnings_of(posterior: &Posterior) -> Result<Vec<String>, FitError> {
+    // Some points of a row do not add up to what all of them reported.
+    if posterior.problem.sparse().is_some_and(|own| own.is_thinned) {
+        return Ok(misfit::no_event(posterior));
+    }
     let mut told = posterior.overdispersion()?;
     told.extend(posterior.warnings_of_sums()?);
     told.extend(posterior.warning_of_insides());

@@ -1,7 +1,8 @@
 //! Fits whose rows are in shards: parts of them in other processes or on other machines.
 //!
 //! The rows of the model that is fitted stand for all: the same bags, each with some of its points.
-//! They choose default priors, starts and inducing points, and the coarse searches. The bound and
+//! They choose default priors, starts and inducing points, and the coarse searches; up to 2,000
+//! rows of points they learn the hyperparameters too, by averages, as in one process. The bound and
 //! its derivatives come from the shards: every pass sends them the hyperparameters and the belief
 //! about `M` inducing values, and gets sums of some `M^2` numbers back, which add up.
 //!
@@ -59,7 +60,12 @@ use crate::problem::seconds::Seconds;
 use crate::problem::settings::{FitOptions, Inducing, Inference};
 use crate::problem::sparse::{Sparse, SparseChoice};
 use crate::problem::specified::{Specified, Taken};
+use crate::sealed;
 use crate::support::Functionals;
+
+/// What goes to shards and back begins so; the number rises with every change of it.
+const MAGIC: &[u8] = b"quadrat-shard ";
+const FORMAT: u32 = 1;
 
 /// Whoever keeps the shards, and brings bytes to them and back.
 pub trait Shards: Send + Sync {
@@ -210,12 +216,17 @@ fn unreadable(what: &str) -> FitError {
 }
 
 fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8], what: &str) -> Result<T, FitError> {
-    postcard::from_bytes(bytes).map_err(|_| unreadable(what))
+    let payload = sealed::open(MAGIC, FORMAT, bytes).map_err(|_| unreadable(what))?;
+    postcard::from_bytes(payload).map_err(|_| unreadable(what))
 }
 
 fn written<T: Serialize>(value: &T) -> Vec<u8> {
     // Plain numbers and strings in memory always serialise.
-    postcard::to_stdvec(value).unwrap_or_default()
+    sealed::seal(
+        MAGIC,
+        FORMAT,
+        &postcard::to_stdvec(value).unwrap_or_default(),
+    )
 }
 
 /// Shards as inference asks them.

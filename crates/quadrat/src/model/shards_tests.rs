@@ -115,6 +115,23 @@ fn shards_give_the_answer_of_one_process_however_they_are_cut() {
     }
 }
 
+/// Few rows learn the hyperparameters from averages of some of their points, which are here; the
+/// belief is that of all points, in shards.
+#[test]
+fn few_rows_learn_from_averages_as_in_one_process() {
+    let by_averages = FitOptions {
+        by_bound: false,
+        ..options()
+    };
+    let alone = model(0..ROWS, 40).fit(&by_averages).unwrap();
+    let shards = Arc::new(Here::cut(&[11, 40], 40));
+    let found = model(0..ROWS, 40).fit_in_shards(shards, &by_averages);
+    let found = found.unwrap();
+    for (a, b) in means(&alone).iter().zip(means(&found)) {
+        assert!((a - b).abs() < 1e-6 * a.abs(), "{a} {b}");
+    }
+}
+
 /// Some points of every row choose where to begin and the inducing points; all points are learned
 /// from, so that the bound is that of all at the same inducing points.
 #[test]

@@ -105,17 +105,17 @@ impl PriorDensity {
                     -(dof + 1.0) * z2 / (dof + z2) / theta,
                 )
             }
-            // Both by what `theta` or its reciprocal is of its mean or of `scale / shape`, so that
-            // nothing cancels however large the shape is.
+            // Both by what `theta` or its reciprocal is of its mean or of `scale / shape`: terms of
+            // the size of the shape do not cancel.
             Self::Gamma { shape, rate } => {
-                let log_ratio = rate.ln() + theta.ln() - shape.ln();
+                let log_ratio = log_of([rate, theta], shape);
                 (
                     gamma_around(shape, log_ratio) - theta.ln(),
                     (shape - 1.0) / theta - rate,
                 )
             }
             Self::InverseGamma { shape, scale } => {
-                let log_ratio = scale.ln() - theta.ln() - shape.ln();
+                let log_ratio = log_of([scale, theta.recip()], shape);
                 (
                     gamma_around(shape, log_ratio) - theta.ln(),
                     (-(shape + 1.0) + scale / theta) / theta,
@@ -219,6 +219,15 @@ impl fmt::Display for PriorDensity {
 
 /// Every prior that can be written, for error messages.
 const FORMS: &str = "flat, log_normal(mu, sigma), normal(mean, sd), half_normal(scale), half_student_t(dof, scale), gamma(shape, rate), inverse_gamma(shape, scale)";
+
+/// `log(a b / c)`, also where the quotient is no number.
+fn log_of([a, b]: [f64; 2], c: f64) -> f64 {
+    let quotient = a / c * b;
+    match quotient.is_normal() {
+        true => quotient.ln(),
+        false => a.ln() + b.ln() - c.ln(),
+    }
+}
 
 /// The log density of `log x` for a gamma-distributed `x` of this shape and mean 1,
 /// `a (log x - x + 1) + a log a - a - log Gamma(a)`.

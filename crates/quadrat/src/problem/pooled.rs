@@ -35,8 +35,8 @@ const COARSER: [f64; 4] = [1.0, 1.2, 1.0 / FINEST, 1.4 / FINEST];
 const CLOSER: f64 = 1.2;
 /// So many nodes cost next to nothing.
 const FEW_NODES: usize = 250;
-/// Few rows have no more nodes than this, where steps that are wider, as those of many rows may be,
-/// do with so many: a fit evaluates their covariance some hundred times.
+/// Few rows have no more nodes than this where steps up to the widest, as many rows may have, do
+/// with so many: a fit evaluates their covariance some hundred times.
 const FEW_ROWS: usize = 100;
 const ENOUGH_NODES: usize = 600;
 /// Nodes are placed anew where this part of them is enough for what was learned.

@@ -23,7 +23,7 @@ use crate::args::Saying;
 use crate::commands::section::preview;
 use crate::commands::{ELSEWHERE, RENAMED, print, spare_inputs};
 use crate::demo::Example;
-use crate::output::{Lock, Staged, left_over, writable};
+use crate::output::{Staged, left_over, writable};
 use crate::report;
 
 /// Runs the study of a density into a folder, with the files of a built-in example, if it is one.
@@ -42,9 +42,7 @@ pub fn go(
     let files = (study.written.folder.as_path(), study.files());
     spare_inputs(files, path, &outputs, RENAMED)?;
     writable(&outputs)?;
-    let mut staged = Staged::of_run();
-    staged.make(folder)?;
-    let lock = Lock::take(folder)?;
+    let mut staged = Staged::of_run(folder)?;
     let begun = Instant::now();
     let rows = read(study)?;
     let found = answered(study, &rows, begun)?;
@@ -70,7 +68,6 @@ pub fn go(
     report::write(&report, folder, &mut staged)?;
     let sealed = staged.seal(&fit, &found.json)?;
     let written = staged.finish()?;
-    drop(lock);
     if !saying.quiet {
         let all = found.noticed.iter();
         all.for_each(|warning| crate::terminal::warn(warning));
@@ -124,7 +121,7 @@ fn told(
     for path in written {
         told.push_str(&format!("wrote {}\n", path.display()));
     }
-    told.extend(left_over(left).map(|line| format!("{line}\n")));
+    told.extend(left_over(left).map(|line| format!("{}\n", clean(&line))));
     print(&told)
 }
 

@@ -17,7 +17,7 @@ use crate::args::Saying;
 use crate::commands::section::preview;
 use crate::commands::{ELSEWHERE, print, spare_inputs};
 use crate::demo::Example;
-use crate::output::{Lock, Sealed, Staged, left_over, writable};
+use crate::output::{Sealed, Staged, left_over, writable};
 use crate::progress::Bar;
 use crate::report;
 
@@ -36,9 +36,7 @@ pub fn go(
     let files = (study.written.folder.as_path(), study.files());
     spare_inputs(files, path, &outputs, ELSEWHERE)?;
     writable(&outputs)?;
-    let mut staged = Staged::of_run();
-    staged.make(folder)?;
-    let lock = Lock::take(folder)?;
+    let mut staged = Staged::of_run(folder)?;
     let bar = Bar::new(saying.quiet || study.args.along.is_none());
     let computed = compute(study, &*bar)?;
     bar.finish();
@@ -51,7 +49,6 @@ pub fn go(
     report::write(&page_of(study, &computed, example), folder, &mut staged)?;
     let sealed = staged.seal(&fit, &computed.json)?;
     let written = staged.finish()?;
-    drop(lock);
     told(study, &computed, (saying, &sealed), &written)?;
     // What was ungrouped is written; the exit status tells of the rest.
     Ok(computed.whole(study)?)
@@ -77,7 +74,7 @@ fn told(
     for path in written {
         told.push_str(&format!("wrote {}\n", path.display()));
     }
-    told.extend(left_over(&sealed.left).map(|line| format!("{line}\n")));
+    told.extend(left_over(&sealed.left).map(|line| format!("{}\n", clean(&line))));
     print(&told)
 }
 
