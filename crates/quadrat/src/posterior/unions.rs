@@ -6,10 +6,10 @@ use crate::error::InputError;
 use crate::support::Functionals;
 use crate::support::overlap::products;
 
-/// What may lie outside of a region of the area of a part, and what two parts may have in common, of
-/// that of the smaller one. Edges of a region and of its parts have vertices of their own: projected
-/// ones lie within 1e-4 of the size of the smallest region of each other, and digitised ones leave
-/// slivers.
+/// What may lie outside of a region of the area of a part, and what two parts may have in common,
+/// of that of the smaller one. Edges of a region and of its parts have vertices of their own:
+/// projected ones lie within 1e-4 of the size of the smallest region of each other, and digitised
+/// ones leave slivers.
 const SLIVER: f64 = 5e-4;
 /// What parts may leave of a region, of its area: less than that, or a small part of it that was
 /// not observed might be the whole of what is there, such as a city.
