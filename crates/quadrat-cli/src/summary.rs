@@ -150,7 +150,9 @@ pub fn model(outcome: &Outcome) -> String {
 fn unasked(outcome: &Outcome) -> &'static str {
     let summary = outcome.summary();
     let is_open = outcome.resolved.study.inference.hyperparameters == Integration::Auto;
-    let is_learned = summary.hyperparameters.iter().any(|h| !h.fixed);
+    // Means are always integrated.
+    let mut all = summary.hyperparameters.iter();
+    let is_learned = all.any(|h| !h.fixed && !h.name.starts_with("mean."));
     let is_told = summary.warnings.iter().any(|w| w.contains("integrat"));
     match is_open && is_learned && summary.converged && !is_told {
         true => ": to integrate them as well is left to `hyperparameters = \"integrate\"` here",
