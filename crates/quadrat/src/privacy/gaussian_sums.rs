@@ -7,6 +7,9 @@ use crate::special::scalar::erfcx;
 /// From here on sums are integrals with corrections; below they are added up term by term.
 const WIDE: f64 = 1024.0;
 
+/// Of a start beyond this many `sigma^2` terms fall so fast that adding them up is quick again.
+const STEEP: f64 = 0.04;
+
 /// Terms below `exp(-45) = 3e-20` of the first one are left out.
 const NOTHING: f64 = 45.0;
 
@@ -14,14 +17,14 @@ const NOTHING: f64 = 45.0;
 /// or more: relative to the first exponential, so that far tails do not underflow.
 ///
 /// # Numerics
-/// At most some 10,000 positive terms below a sigma of 1024. From there on the formula of Euler and
-/// Maclaurin with three derivatives: the next is below `(a / sigma^2)^7 / 1.2e6` of the first term,
-/// 1e-16 for `a` up to 40 sigma.
+/// At most some 10,000 positive terms below a sigma of 1024, and some 1,100 for `a` above `0.04
+/// sigma^2`. Else the formula of Euler and Maclaurin with three derivatives: the next is below `(a /
+/// sigma^2)^7 / 1.2e6` of the first term, 1.4e-16. It diverges where `a` is above `sigma^2`.
 pub(super) fn scaled_tails(sigma: f64, a: f64) -> [f64; 3] {
     if a == f64::INFINITY {
         return [0.0; 3];
     }
-    if sigma < WIDE {
+    if sigma < WIDE || a > STEEP * sigma * sigma {
         term_by_term(sigma, a)
     } else {
         by_integrals(sigma, a)
@@ -31,23 +34,25 @@ pub(super) fn scaled_tails(sigma: f64, a: f64) -> [f64; 3] {
 /// The same with exponentials as they are.
 pub(super) fn tails(sigma: f64, a: f64) -> [f64; 3] {
     let first = libm::exp(-0.5 * (a / sigma) * (a / sigma));
-    scaled_tails(sigma, a).map(|sum| if first == 0.0 { 0.0 } else { first * sum })
+    if first == 0.0 {
+        return [0.0; 3];
+    }
+    scaled_tails(sigma, a).map(|sum| first * sum)
 }
 
 fn term_by_term(sigma: f64, a: f64) -> [f64; 3] {
-    let mut sums = [0.0; 3];
-    let mut k = a;
-    loop {
-        let exponent = 0.5 * (k - a) / sigma * ((k + a) / sigma);
-        if exponent > NOTHING {
-            return sums;
-        }
-        let term = libm::exp(-exponent);
+    let mut sums = [1.0, a, a * a];
+    // Steps from a are counted: a itself may be so large that a + 1 = a.
+    let mut i = 1.0;
+    let exponent = |i: f64| i / sigma * ((a + 0.5 * i) / sigma);
+    while exponent(i) <= NOTHING {
+        let (k, term) = (a + i, libm::exp(-exponent(i)));
         sums[0] += term;
         sums[1] += k * term;
         sums[2] += k * k * term;
-        k += 1.0;
+        i += 1.0;
     }
+    sums
 }
 
 fn by_integrals(sigma: f64, a: f64) -> [f64; 3] {
@@ -94,6 +99,52 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Starts of more and less than `sigma^2`, where integrals with corrections go wrong.
+    #[test]
+    fn far_starts_are_the_sums() {
+        for sigma in [1024.0_f64, 5000.5, 2f64.powi(25)] {
+            let squared = sigma * sigma;
+            for share in [0.039, 0.041, 0.3, 1.0, 7.0, 40.0] {
+                let a = (share * squared).floor();
+                let sums = scaled_tails(sigma, a);
+                // From the smallest term on, by the terms themselves.
+                let mut direct = [0.0; 3];
+                for i in (0..3000).rev().map(f64::from) {
+                    let (k, term) = (a + i, libm::exp(-(i * a + 0.5 * i * i) / squared));
+                    direct[0] += term;
+                    direct[1] += k * term;
+                    direct[2] += k * k * term;
+                }
+                for j in 0..3 {
+                    // Some thousand roundings, and 2e-16 of the next derivative.
+                    let error = (sums[j] / direct[j] - 1.0).abs();
+                    assert!(error < 1e-13, "{sigma} {share} {j}: {error}");
+                }
+            }
+        }
+        // 7,000 sigmas: nearly the geometric series of exp(-a / sigma^2).
+        let (sum, ratio) = (
+            scaled_tails(1024.0, 7000.0 * 1024.0)[0],
+            libm::exp(-7000.0 / 1024.0),
+        );
+        // The second term is exp(-1 / (2 sigma^2)) = 1 - 5e-7 of that, and 1e-3 in size.
+        assert!((sum * (1.0 - ratio) - 1.0).abs() < 1e-9, "{sum}");
+    }
+
+    /// From `2^53` on a number and the next whole one are the same.
+    #[test]
+    fn starts_beyond_whole_numbers_end() {
+        for a in [2f64.powi(53), 1e17, 1e300, f64::MAX] {
+            for sigma in [0.125, 5.0, 2f64.powi(25)] {
+                assert_eq!(tails(sigma, a), [0.0; 3]);
+                let sum = scaled_tails(sigma, a)[0];
+                // A second term is below exp(-8) = 4e-4 at the widest.
+                assert!((1.0..1.0004).contains(&sum), "{sigma} {a} {sum}");
+            }
+        }
+        assert_eq!(scaled_tails(5.0, f64::INFINITY), [0.0; 3]);
     }
 
     #[test]
