@@ -40,8 +40,9 @@ pub fn concentrated(epsilon: f64, delta: f64) -> Result<f64, PrivacyError> {
         });
     }
     let wanted = libm::log(delta);
-    // rho = 0 is (0, 0); at rho = epsilon + log 1/delta the bound is passed for any order.
-    let (mut low, mut high) = (0.0_f64, epsilon - wanted + 1.0);
+    // rho = 0 is (0, 0). At epsilon + c the log of delta is -1 / (e^(c - 1) - 1) or more: leave out
+    // (alpha - 1)^2 rho, which is positive, and find the minimum of the rest.
+    let (mut low, mut high) = (0.0_f64, epsilon + 1.0 + libm::log1p(-1.0 / wanted));
     while high - low > 1e-12 * high {
         let rho = 0.5 * (low + high);
         if ln_delta(rho, epsilon) <= wanted {
@@ -69,8 +70,9 @@ fn ln_delta(rho: f64, epsilon: f64) -> f64 {
             high = x;
         }
     }
+    // alpha log(1 - 1 / alpha) - log(alpha - 1), in terms that do not cancel near order 1.
     let (less, alpha) = order(low);
-    less * (alpha * rho - epsilon) + alpha * (low - libm::log(alpha)) - low
+    less * (alpha * rho - epsilon - libm::log1p(libm::exp(-low))) - libm::log1p(less)
 }
 
 #[cfg(test)]
@@ -102,6 +104,28 @@ mod tests {
         }
         assert!(concentrated(0.0, 0.1).is_err() && concentrated(1.0, 0.0).is_err());
         assert!(concentrated(1.0, 1.0).is_err() && concentrated(1.0, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn it_is_the_largest_for_deltas_near_one_too() {
+        for epsilon in [0.01, 1.0, 300.0] {
+            for delta in [
+                1e-300,
+                1e-6,
+                0.5,
+                0.9,
+                0.999,
+                1.0 - 1e-9,
+                1.0 - f64::EPSILON,
+            ] {
+                let rho = concentrated(epsilon, delta).unwrap();
+                let wanted = libm::log(delta);
+                assert!(ln_delta(rho, epsilon) <= wanted, "{epsilon} {delta} {rho}");
+                // Bisection ends at 1e-12 of its upper end, at most epsilon + 38.
+                let above = rho + 1e-11 * (epsilon + 38.0);
+                assert!(ln_delta(above, epsilon) > wanted, "{epsilon} {delta} {rho}");
+            }
+        }
     }
 
     /// The exact delta of one count under discrete Gaussian noise is below the one promised.
