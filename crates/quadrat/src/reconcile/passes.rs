@@ -3,7 +3,8 @@
 use super::{ReconcileError, Tree};
 use crate::special::scalar::regularised_gamma;
 
-/// A sum of so many terms is exact to this part of their size for each.
+/// A sum is exact to this part of the size of its terms for each of them: half a unit in the last
+/// place, some times over, as it is added up here and elsewhere.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// What was measured of an area.
@@ -47,6 +48,22 @@ pub(super) const NOTHING: Belief = Belief {
     mean: 0.0,
     variance: f64::INFINITY,
 };
+
+/// What an area was added up from, wherever that was done: rounding grows with both.
+#[derive(Debug, Clone, Copy)]
+struct Terms {
+    /// Leaves within it, 1 for a leaf.
+    number: f64,
+    /// Sum of their sizes where they are known exactly, else its own size.
+    size: f64,
+}
+
+impl Terms {
+    /// By how much exact sums of these may differ.
+    fn slack(self) -> f64 {
+        ROUNDING * (1.0 + self.number) * self.size
+    }
+}
 
 /// Areas that add up.
 #[derive(Debug, Clone)]
@@ -93,14 +110,23 @@ impl Tree {
     ) -> Result<Reconciled<'_>, ReconcileError> {
         let own = self.own(measurements)?;
         let (mut below, mut gaps) = (vec![NOTHING; self.len()], Vec::new());
+        let leaf = Terms {
+            number: 1.0,
+            size: 0.0,
+        };
+        let mut terms = vec![leaf; self.len()];
         for &node in self.order.iter().rev() {
             let parts = self.sum(node, &below);
             below[node] = match (own[node], parts) {
-                ((own, _), None) => own,
-                ((own, row), Some((parts, size))) => {
+                ((own, _), None) => {
+                    terms[node].size = own.mean.abs();
+                    own
+                }
+                ((own, row), Some(parts)) => {
+                    terms[node] = self.terms(node, &terms);
                     let variance = own.variance + parts.variance;
                     let difference = own.mean - parts.mean;
-                    if variance == 0.0 && difference.abs() > size {
+                    if variance == 0.0 && difference.abs() > terms[node].slack() {
                         return Err(ReconcileError::Contradiction {
                             node,
                             row,
@@ -115,7 +141,11 @@ impl Tree {
                             sd: variance.sqrt(),
                         });
                     }
-                    both(own, parts)
+                    let all = both(own, parts);
+                    if parts.variance > 0.0 {
+                        terms[node].size = all.mean.abs();
+                    }
+                    all
                 }
             };
         }
@@ -179,8 +209,22 @@ impl Tree {
         Ok(own)
     }
 
-    /// What the parts of an area add up to, and what rounding may make of it; none for a leaf.
-    fn sum(&self, node: usize, below: &[Belief]) -> Option<(Belief, f64)> {
+    /// The leaves of the parts of an area together.
+    fn terms(&self, node: usize, terms: &[Terms]) -> Terms {
+        let parts = self.parts(node).iter().map(|&part| terms[part]);
+        let sum = |a: Terms, b: Terms| Terms {
+            number: a.number + b.number,
+            size: a.size + b.size,
+        };
+        let none = Terms {
+            number: 0.0,
+            size: 0.0,
+        };
+        parts.fold(none, sum)
+    }
+
+    /// What the parts of an area add up to; none for a leaf.
+    fn sum(&self, node: usize, below: &[Belief]) -> Option<Belief> {
         let parts = self.parts(node);
         if parts.is_empty() {
             return None;
@@ -189,17 +233,14 @@ impl Tree {
             mean: 0.0,
             variance: 0.0,
         };
-        let mut size = 0.0;
         for part in parts.iter().map(|&part| below[part]) {
             sum.mean += part.mean;
             sum.variance += part.variance;
-            size += part.mean.abs();
         }
         if sum.variance.is_infinite() {
             sum = NOTHING;
         }
-        // Decimals that were added up elsewhere differ in their last digits.
-        Some((sum, ROUNDING * (1 + parts.len()) as f64 * size.max(1.0)))
+        Some(sum)
     }
 }
 
@@ -247,13 +288,21 @@ impl Reconciled<'_> {
         if variance == 0.0 {
             return;
         }
-        for &part in parts {
+        // Sums of the variances after each part.
+        let mut after = vec![0.0; parts.len()];
+        for i in (1..parts.len()).rev() {
+            after[i - 1] = after[i] + below[parts[i]].variance;
+        }
+        let mut before = 0.0;
+        for (&part, after) in parts.iter().zip(after) {
             let own = below[part];
             let share = own.variance / variance;
+            // Added up without it: a part that is far vaguer than the rest would swallow them.
+            let rest = before + after;
+            before += own.variance;
             self.beliefs[part] = Belief {
                 mean: own.mean + share * (whole.mean - mean),
-                // As a sum of what cannot be negative: share <= 1.
-                variance: own.variance * (1.0 - share) + share * share * whole.variance,
+                variance: share * rest + share * share * whole.variance,
             };
         }
     }

@@ -45,8 +45,8 @@ fn holds(within: &[Option<usize>], node: usize, leaf: usize) -> f64 {
     0.0
 }
 
-/// Means and variances by the normal equations over the leaves.
-fn by_matrix(within: &[Option<usize>], told: &[Measurement]) -> (Vec<f64>, Vec<f64>) {
+/// Means and covariances by the normal equations over the leaves.
+fn by_matrix(within: &[Option<usize>], told: &[Measurement]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let tree = Tree::new(within).unwrap();
     let leaves = leaves(&tree);
     let n = leaves.len();
@@ -68,11 +68,15 @@ fn by_matrix(within: &[Option<usize>], told: &[Measurement]) -> (Vec<f64>, Vec<f
     let solve = |b: &[f64]| root.solve(b);
     let x = solve(&right);
     let nodes = 0..within.len();
-    nodes
-        .map(|node| {
-            let row: Vec<f64> = (0..n).map(|j| at(node, j)).collect();
-            let sum = |other: &[f64]| row.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
-            (sum(&x), sum(&solve(&row)))
+    let rows: Vec<Vec<f64>> = nodes
+        .map(|node| (0..n).map(|j| at(node, j)).collect())
+        .collect();
+    let sum = |row: &[f64], other: &[f64]| row.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
+    rows.iter()
+        .map(|row| {
+            let solved = solve(row);
+            let covariances = rows.iter().map(|other| sum(other, &solved));
+            (sum(row, &x), covariances.collect::<Vec<f64>>())
         })
         .unzip()
 }
@@ -93,27 +97,38 @@ fn measured() -> Vec<Measurement> {
     ]
 }
 
+/// The same with district 3, so that the total pulls at all parts of the country.
+fn all_measured() -> Vec<Measurement> {
+    let mut told = measured();
+    told.push(of(3, 205.0, 30.0));
+    told
+}
+
 #[test]
 fn it_is_least_squares() {
     let tree = Tree::new(&WITHIN).unwrap();
-    let found = tree.reconcile(&measured()).unwrap();
-    let (means, variances) = by_matrix(&WITHIN, &measured());
-    for node in 0..WITHIN.len() {
-        // Normal equations with a condition of some hundreds.
-        assert!(
-            (found.mean(node) - means[node]).abs() < 1e-10 * 1000.0,
-            "{node}"
-        );
-        let error = (found.variance(node) / variances[node] - 1.0).abs();
-        assert!(error < 1e-10, "{node} {error}");
-        let parts = tree.parts(node);
-        let sum: f64 = parts.iter().map(|&part| found.mean(part)).sum();
-        assert!(parts.is_empty() || (sum - found.mean(node)).abs() < 1e-12 * 1000.0);
+    for told in [measured(), all_measured()] {
+        let found = tree.reconcile(&told).unwrap();
+        let (means, covariances) = by_matrix(&WITHIN, &told);
+        for node in 0..WITHIN.len() {
+            // Normal equations with a condition of some hundreds.
+            assert!(
+                (found.mean(node) - means[node]).abs() < 1e-10 * 1000.0,
+                "{node}"
+            );
+            let error = (found.variance(node) / covariances[node][node] - 1.0).abs();
+            assert!(error < 1e-10, "{node} {error}");
+            let parts = tree.parts(node);
+            let sum: f64 = parts.iter().map(|&part| found.mean(part)).sum();
+            assert!(parts.is_empty() || (sum - found.mean(node)).abs() < 1e-12 * 1000.0);
+        }
     }
-    // Area 0 has no gap: district 3 was not measured.
-    let nodes: Vec<usize> = found.gaps().iter().map(|gap| gap.node).collect();
-    assert_eq!(nodes, [1, 2]);
-    let first = found.gaps()[0];
+    let gaps = |told: &[Measurement]| tree.reconcile(told).unwrap().gaps().to_vec();
+    let nodes = |told: &[Measurement]| gaps(told).iter().map(|gap| gap.node).collect::<Vec<_>>();
+    // Area 0 has a gap only where district 3 was measured.
+    assert_eq!(nodes(&all_measured()), [0, 1, 2]);
+    assert_eq!(nodes(&measured()), [1, 2]);
+    let first = gaps(&measured())[0];
     let own = (420.0 * 9.0 + 431.0 * 4.0) / 13.0;
     assert!((first.difference - (own - 390.0)).abs() < 1e-12);
     assert!((first.sd - (36.0 / 13.0 + 60.0f64).sqrt()).abs() < 1e-12);
@@ -122,23 +137,90 @@ fn it_is_least_squares() {
 #[test]
 fn exact_totals_are_met() {
     let tree = Tree::new(&WITHIN).unwrap();
-    let exact = |variance: f64| {
-        let mut told = measured();
-        told.extend([of(0, 1003.0, variance), of(2, 385.0, variance)]);
-        told
-    };
-    let found = tree.reconcile(&exact(0.0)).unwrap();
-    assert_eq!((found.mean(0), found.variance(0)), (1003.0, 0.0));
-    assert_eq!((found.mean(2), found.variance(2)), (385.0, 0.0));
-    let (means, variances) = by_matrix(&WITHIN, &exact(1e-7));
-    for node in 0..WITHIN.len() {
-        // A variance of 1e-7 beside 10 and more, and a condition of 1e9.
-        assert!((found.mean(node) - means[node]).abs() < 1e-4, "{node}");
-        assert!(
-            (found.variance(node) - variances[node]).abs() < 1e-4,
-            "{node}"
-        );
+    for told in [measured(), all_measured()] {
+        let exact = |variance: f64| {
+            let mut told = told.clone();
+            told.extend([of(0, 1003.0, variance), of(2, 385.0, variance)]);
+            told
+        };
+        let found = tree.reconcile(&exact(0.0)).unwrap();
+        assert_eq!((found.mean(0), found.variance(0)), (1003.0, 0.0));
+        assert_eq!((found.mean(2), found.variance(2)), (385.0, 0.0));
+        let (means, covariances) = by_matrix(&WITHIN, &exact(1e-7));
+        for node in 0..WITHIN.len() {
+            // A variance of 1e-7 beside 10 and more, and a condition of 1e9.
+            assert!((found.mean(node) - means[node]).abs() < 1e-4, "{node}");
+            assert!(
+                (found.variance(node) - covariances[node][node]).abs() < 1e-4,
+                "{node}"
+            );
+        }
     }
+}
+
+/// A total of variance 1, and parts of which one was hardly measured.
+#[test]
+fn what_is_far_vaguer_than_the_rest_is_what_they_leave() {
+    let within = [None, Some(0), Some(0), Some(0)];
+    let tree = Tree::new(&within).unwrap();
+    let total = of(0, 10.0, 1.0);
+    for vague in 1..4 {
+        for size in [1e8, 1e16, 1e30, 1e300] {
+            let part = |node| {
+                let [two, one] = [of(node, 3.0, 2.0), of(node, 4.0, 1.0)];
+                match node {
+                    _ if node == vague => of(node, 2.0, size),
+                    _ if node % 3 == (vague + 1) % 3 => two,
+                    _ => one,
+                }
+            };
+            let found = tree.reconcile(&[total, part(1), part(2), part(3)]).unwrap();
+            // Measured with variance 4 by the others: 1 + 2 + 1. Both together, and roundings.
+            let right = 4.0 / (1.0 + 4.0 / size);
+            let error = (found.variance(vague) / right - 1.0).abs();
+            assert!(error < 1e-14, "{vague} {size} {error}");
+            let right = (3.0 + 4.0 * 2.0 / size) / (1.0 + 4.0 / size);
+            assert!((found.mean(vague) - right).abs() < 1e-13, "{vague} {size}");
+        }
+    }
+}
+
+/// 100,000 exact leaves in 100 provinces of which nothing was measured, and an exact total.
+#[test]
+fn exact_decimals_that_add_up_are_taken() {
+    const PROVINCES: usize = 100;
+    const LEAVES: usize = 100_000;
+    let mut within = vec![None];
+    within.extend([Some(0); PROVINCES]);
+    within.extend((0..LEAVES).map(|leaf| Some(1 + leaf % PROVINCES)));
+    let tree = Tree::new(&within).unwrap();
+    for far in [1_u64, 1000] {
+        // In hundredths, which are added up exactly.
+        let hundredths = |leaf: usize| (leaf as u64 * 7919 % 100_003) * far + 1;
+        let sum: u64 = (0..LEAVES).map(hundredths).sum();
+        let mut told: Vec<Measurement> = (0..LEAVES)
+            .map(|leaf| of(1 + PROVINCES + leaf, hundredths(leaf) as f64 / 100.0, 0.0))
+            .collect();
+        let one_by_one: f64 = told.iter().map(|m| m.value).sum();
+        for total in [sum as f64 / 100.0, one_by_one] {
+            told.push(of(0, total, 0.0));
+            assert_eq!(tree.reconcile(&told).unwrap().mean(0), total);
+            told.pop();
+        }
+        // Of a size of 5e7 rounding cannot make a hundredth: 4e5 parts of 2^-52.
+        if far == 1 {
+            told.push(of(0, (sum + 1) as f64 / 100.0, 0.0));
+            let refused = tree.reconcile(&told).unwrap_err();
+            assert!(matches!(
+                refused,
+                ReconcileError::Contradiction { node: 0, .. }
+            ));
+        }
+    }
+    // Small numbers are held to their own size, not to that of 1.
+    let tree = Tree::new(&[None, Some(0), Some(0)]).unwrap();
+    let told = [of(1, 1e-17, 0.0), of(2, 2e-17, 0.0), of(0, 5e-17, 0.0)];
+    assert!(tree.reconcile(&told).is_err());
 }
 
 #[test]
@@ -198,8 +280,12 @@ fn what_nothing_tells_is_not_known() {
 #[test]
 fn draws_have_the_variances_and_add_up() {
     let tree = Tree::new(&WITHIN).unwrap();
-    let found = tree.reconcile(&measured()).unwrap();
+    let found = tree.reconcile(&all_measured()).unwrap();
+    let (_, covariances) = by_matrix(&WITHIN, &all_measured());
     const DRAWS: usize = 20_000;
+    // Siblings of three, whose covariance does not follow from the variance of their sum.
+    let pairs = [(1, 2), (2, 3), (6, 7), (7, 8)];
+    let mut products = [0.0; 4];
     let mut sums = vec![(0.0, 0.0); WITHIN.len()];
     for draw in found.draws(DRAWS, 3).unwrap() {
         for node in 0..WITHIN.len() {
@@ -211,6 +297,9 @@ fn draws_have_the_variances_and_add_up() {
             sums[node].0 += away;
             sums[node].1 += away * away;
         }
+        for (product, (a, b)) in products.iter_mut().zip(pairs) {
+            *product += (draw[a] - found.mean(a)) * (draw[b] - found.mean(b));
+        }
     }
     for (node, (sum, squares)) in sums.into_iter().enumerate() {
         let n = DRAWS as f64;
@@ -221,6 +310,14 @@ fn draws_have_the_variances_and_add_up() {
             (squares / n / variance - 1.0).abs() < 5.0 * (2.0 / n).sqrt(),
             "{node}"
         );
+    }
+    for (product, (a, b)) in products.into_iter().zip(pairs) {
+        let n = DRAWS as f64;
+        let right = covariances[a][b];
+        let error = ((found.variance(a) * found.variance(b) + right * right) / n).sqrt();
+        // None of them is zero: they share what the total leaves.
+        assert!(right < -5.0 * error, "{a} {b} {right} {error}");
+        assert!((product / n - right).abs() < 5.0 * error, "{a} {b}");
     }
 }
 
