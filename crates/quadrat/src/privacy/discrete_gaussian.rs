@@ -197,6 +197,24 @@ mod tests {
     }
 
     #[test]
+    fn ends_and_values_far_away_are_answered() {
+        use crate::privacy::Mechanism;
+        let noise = Mechanism::discrete_gaussian(1.0, 0.02).unwrap();
+        for far in [2f64.powi(53), 1e17, f64::MAX] {
+            assert_eq!((noise.cdf(-far, 0.0), noise.cdf(far, 0.0)), (0.0, 1.0));
+        }
+        let end = 2f64.powi(53);
+        let (clipped, open) = (noise.clipped(0.0, end), noise.clipped(0.0, f64::INFINITY));
+        let (clipped, open) = (clipped.unwrap(), open.unwrap());
+        // An end that no draw reaches is none.
+        assert_eq!(clipped.moments(0.0), open.moments(0.0));
+        // The chance of that end is exp(-end^2 / (2 sigma^2)), but for a constant.
+        let right = -0.5 * end * end / 25.0;
+        assert!((clipped.ln_pdf(end, 0.0) / right - 1.0).abs() < 1e-12);
+        assert!(noise.cdf(f64::NAN, 0.0).is_nan());
+    }
+
+    #[test]
     fn the_variance_is_that_of_the_paper() {
         // Fact 21 of Canonne et al.: below sigma^2, and nearly that from 1.5 on.
         let variance = |s: f64| DiscreteGaussian::new(s).variance();

@@ -284,7 +284,7 @@ fn draws_have_the_variances_and_add_up() {
     let (_, covariances) = by_matrix(&WITHIN, &all_measured());
     const DRAWS: usize = 20_000;
     // Siblings of three, whose covariance does not follow from the variance of their sum.
-    let pairs = [(1, 2), (2, 3), (6, 7), (7, 8)];
+    let pairs = [(1, 2), (2, 3), (6, 8), (7, 8)];
     let mut products = [0.0; 4];
     let mut sums = vec![(0.0, 0.0); WITHIN.len()];
     for draw in found.draws(DRAWS, 3).unwrap() {
