@@ -17,9 +17,9 @@ const NOTHING: f64 = 45.0;
 /// or more: relative to the first exponential, so that far tails do not underflow.
 ///
 /// # Numerics
-/// At most some 10,000 positive terms below a sigma of 1024, and some 1,100 for `a` above `0.04
-/// sigma^2`. Else the formula of Euler and Maclaurin with three derivatives: the next is below `(a /
-/// sigma^2)^7 / 1.2e6` of the first term, 1.4e-16. It diverges where `a` is above `sigma^2`.
+/// At most some 10,000 positive terms below a sigma of 1024, and some 1,100 where `a / sigma^2` is
+/// above 0.04. Else the formula of Euler and Maclaurin with three derivatives: the next is below
+/// `(a / sigma^2)^7 / 1.2e6` of the first term, 1.4e-16. From about 1 on it would be wrong.
 pub(super) fn scaled_tails(sigma: f64, a: f64) -> [f64; 3] {
     if a == f64::INFINITY {
         return [0.0; 3];

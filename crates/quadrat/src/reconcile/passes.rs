@@ -3,9 +3,12 @@
 use super::{ReconcileError, Tree};
 use crate::special::scalar::regularised_gamma;
 
-/// A sum is exact to this part of the size of its terms for each of them: half a unit in the last
-/// place, some times over, as it is added up here and elsewhere.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// Two sums of the same terms differ by at most this part of their size for each of them: half a
+/// unit in the last place, here and where the total was made.
+const ROUNDING: f64 = f64::EPSILON;
+
+/// Numbers of one area, both exact, are the same if this part of their size is between them.
+const SAME: f64 = 4.0 * f64::EPSILON;
 
 /// What was measured of an area.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,7 +92,8 @@ impl Tree {
     ///
     /// # Numerics
     /// Two passes over the areas, `O(areas + measurements)` in time and memory. Sums are met to
-    /// rounding: a few units in the last place of their largest terms.
+    /// rounding: a few units in the last place of their largest terms. Exact areas contradict each
+    /// other where they differ by more than adding up all leaves can: one unit for each.
     ///
     /// # Examples
     /// ```
@@ -191,7 +195,7 @@ impl Tree {
                 mean: told.value,
                 variance: told.variance,
             };
-            let slack = ROUNDING * told.value.abs().max(before.mean.abs());
+            let slack = SAME * told.value.abs().max(before.mean.abs());
             let are_exact = before.variance + this.variance == 0.0;
             if are_exact && (before.mean - this.mean).abs() > slack {
                 return Err(ReconcileError::Twice {

@@ -207,7 +207,7 @@ fn exact_decimals_that_add_up_are_taken() {
             assert_eq!(tree.reconcile(&told).unwrap().mean(0), total);
             told.pop();
         }
-        // Of a size of 5e7 rounding cannot make a hundredth: 4e5 parts of 2^-52.
+        // Of a size of 5e7 rounding cannot make a hundredth: 1e5 parts of 2^-52.
         if far == 1 {
             told.push(of(0, (sum + 1) as f64 / 100.0, 0.0));
             let refused = tree.reconcile(&told).unwrap_err();
