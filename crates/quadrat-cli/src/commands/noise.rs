@@ -86,7 +86,16 @@ fn mechanism(args: &Noise) -> Result<Mechanism, Problems> {
         true => mechanism.clipped(0.0, f64::INFINITY),
         false => Ok(mechanism),
     });
-    mechanism.map_err(refused)
+    mechanism.map_err(|error| match (error, args.epsilon, args.delta) {
+        // Rho was not given, but what it comes from.
+        (error @ PrivacyError::Rho { .. }, Some(epsilon), Some(delta)) => Problem::new(format!(
+            "with --epsilon {} and --delta {delta:e}, {error}",
+            human(epsilon)
+        ))
+        .remedy("give another --epsilon, such as 0.1 or 1")
+        .into(),
+        (error, ..) => refused(error),
+    })
 }
 
 /// The epsilon of noise that needs no delta.

@@ -179,6 +179,15 @@ fn discrete_gaussian_noise_is_asked_by_rho_or_by_epsilon_and_delta() {
             "rho is 0; it must be a finite number above zero",
         ),
         (&["--rho", "1e3"], "0.153 or more"),
+        (&["--rho", "1e3"], "give another --rho"),
+        (
+            &["--epsilon", "60", "--delta", "1e-6"],
+            "with --epsilon 60 and --delta 1e-6, rho is 24.6",
+        ),
+        (
+            &["--epsilon", "60", "--delta", "1e-6"],
+            "give another --epsilon",
+        ),
         (
             &["--epsilon", "1", "--delta", "1"],
             "delta is 1; it must be above zero and below 1",
