@@ -19,8 +19,7 @@ use crate::args::Reconcile;
 use crate::output::{Staged, apart, writable};
 use rows::Rows;
 
-/// More areas than this are refused, and more numbers of draws.
-const MOST_AREAS: usize = 20_000_000;
+/// More numbers of draws than this are refused.
 const MOST_NUMBERS: usize = 20_000_000;
 /// Gaps of more standard deviations than this are told: of a million normal ones one is.
 const FAR: f64 = 5.0;
@@ -85,17 +84,13 @@ fn header(args: &Reconcile) -> Result<Vec<String>, Problems> {
 
 fn bounded(args: &Reconcile, areas: usize) -> Result<(), Problems> {
     let numbers = areas * usize::from(args.draws.unwrap_or(0));
-    let (fact, remedy) = if areas > MOST_AREAS {
-        let fact = format!("there are {areas} areas, and at most {MOST_AREAS} are taken");
-        (fact, "divide the table, such as by its --by")
-    } else if numbers > MOST_NUMBERS {
-        let fact = format!(
-            "draws of {areas} areas would be {numbers} numbers, and at most {MOST_NUMBERS} are written"
-        );
-        (fact, "ask for fewer --draws, or divide the table")
-    } else {
+    if numbers <= MOST_NUMBERS {
         return Ok(());
-    };
+    }
+    let fact = format!(
+        "draws of {areas} areas would be {numbers} numbers, and at most {MOST_NUMBERS} are written"
+    );
+    let remedy = "ask for fewer --draws, or divide the table";
     Err(Problem::new(fact).remedy(remedy).into())
 }
 

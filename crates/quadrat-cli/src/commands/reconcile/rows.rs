@@ -10,6 +10,9 @@ use quadrat_study::table::{Reading, Table, parse_number};
 
 use crate::args::Reconcile;
 
+/// More areas than this are refused.
+const MOST_AREAS: usize = 20_000_000;
+
 /// Bad rows that are listed one by one.
 const LISTED: usize = 20;
 
@@ -65,19 +68,19 @@ impl Rows {
             first: Vec::new(),
             table,
         };
-        let of_row = out.areas(&by)?;
+        let of_row = out.areas(&by, MOST_AREAS)?;
         out.measured(&of_row, given)?;
         Ok(out)
     }
 
-    /// Finds areas and what each lies within; the area of every row.
-    fn areas(&mut self, by: &[usize]) -> Result<Vec<usize>, Problems> {
+    /// Finds areas and what each lies within; the area of every row. Stops at too many.
+    fn areas(&mut self, by: &[usize], most: usize) -> Result<Vec<usize>, Problems> {
         let columns = by.iter().chain([&self.area]);
         let columns = columns.map(|&at| self.table.texts(at));
         let columns: Vec<Vec<String>> = columns.collect::<Result<_, _>>()?;
         let around = self.table.texts(self.within)?;
         let rows = around.len();
-        let mut known: HashMap<Vec<String>, usize> = HashMap::with_capacity(rows);
+        let mut known: HashMap<Vec<String>, usize> = HashMap::with_capacity(rows.min(most));
         let mut of_row = Vec::with_capacity(rows);
         let mut problems = Problems::default();
         for row in 0..rows {
@@ -90,6 +93,14 @@ impl Rows {
             let next = self.names.len();
             let at = *known.entry(name.clone()).or_insert(next);
             if at == next {
+                if next == most {
+                    let fact =
+                        format!("there are more than {most} areas, which are all that are taken");
+                    let problem = Problem::new(fact).at(self.table.place(row, self.area));
+                    return Err(problem
+                        .remedy("divide the table, such as by its --by")
+                        .into());
+                }
                 self.names.push(name);
                 self.first.push(row);
             } else if around[self.first[at]] != around[row] && problems.0.len() < LISTED {
@@ -273,5 +284,36 @@ impl Rows {
     /// What people call the table.
     pub fn table(&self) -> &str {
         self.table.name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(most: usize) -> Result<Vec<usize>, Problems> {
+        // Three areas in four rows.
+        let bytes = b"area,within,people\nall,,9\na,all,4\na,all,5\nb,all,5\n".to_vec();
+        let mut rows = Rows {
+            table: Table::from_csv(bytes, "t.csv".to_owned())?,
+            area: 0,
+            within: 1,
+            value: 2,
+            variance: None,
+            names: Vec::new(),
+            parents: Vec::new(),
+            measurements: Vec::new(),
+            rows: Vec::new(),
+            first: Vec::new(),
+        };
+        rows.areas(&[], most)
+    }
+
+    #[test]
+    fn too_many_areas_are_refused_where_the_next_begins() {
+        assert_eq!(found(3).unwrap(), [0, 1, 1, 2]);
+        let said = found(2).unwrap_err().to_string();
+        assert!(said.contains("more than 2 areas"), "{said}");
+        assert!(said.contains("t.csv:5:1"), "{said}");
     }
 }
