@@ -1,7 +1,5 @@
 //! Rows in shards: a part of them in each process, asked by whoever fits them all.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quadrat::model;
@@ -13,7 +11,7 @@ use crate::work;
 /// A part of the rows, ready for passes.
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct Shard {
-    shard: Arc<model::Shard>,
+    shard: model::Shard,
 }
 
 #[pymethods]
@@ -24,21 +22,13 @@ impl Shard {
         // A partition takes a while, in which a worker must be heard of.
         let made = py.detach(|| model::Shard::new(model.prior(), outline, before));
         let shard = made.map_err(|error| Failure::from(error).raise(py))?;
-        Ok(Self {
-            shard: Arc::new(shard),
-        })
+        Ok(Self { shard })
     }
 
     /// Its sums of one pass.
     fn sums<'py>(&self, py: Python<'py>, pass_: Vec<u8>) -> PyResult<Bound<'py, PyBytes>> {
-        let shard = Arc::clone(&self.shard);
-        let ask = move || Ok(shard.sums(&pass_)?);
-        // Asked by a fit of this process, on one of its threads, which may be the only one.
-        let sums = match rayon::current_thread_index().is_some() {
-            true => py.detach(ask).map_err(|failure: Failure| failure.raise(py)),
-            false => work::run(py, ask),
-        };
-        Ok(PyBytes::new(py, &sums?))
+        let sums = work::of_shard(py, || Ok(self.shard.sums(&pass_)?))?;
+        Ok(PyBytes::new(py, &sums))
     }
 }
 

@@ -18,8 +18,13 @@ use crate::errors::{Outcome, exception};
 /// Time between two looks at signals.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// The threads of this process: a child after a fork has none of its parent's.
-static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+/// Threads, and the process whose they are: a child after a fork has none of its parent's.
+type Threads = Mutex<Option<(u32, Arc<ThreadPool>)>>;
+
+/// The threads of this process.
+static POOL: Threads = Mutex::new(None);
+/// Those of shards: all of the others may wait for what shards of the same process answer.
+static SHARDS: Threads = Mutex::new(None);
 
 /// What unwinds a fit that was given up.
 struct GivenUp;
@@ -98,9 +103,9 @@ fn pool_of(threads: usize) -> Result<ThreadPool, String> {
 }
 
 /// The threads of this process, started when they are first needed.
-fn pool() -> Result<Arc<ThreadPool>, String> {
+fn pool(of: &Threads) -> Result<Arc<ThreadPool>, String> {
     // A fork may have caught another thread here, who is not there to let go.
-    let Ok(mut known) = POOL.try_lock() else {
+    let Ok(mut known) = of.try_lock() else {
         return pool_of(0).map(Arc::new);
     };
     let process = std::process::id();
@@ -125,6 +130,17 @@ pub fn run<T: Send + 'static>(
     watched(py, &Arc::default(), None, work)
 }
 
+/// Does the work of a shard, which a fit may wait for on all threads of this process. Where it is
+/// one of these that asks, it does the work itself.
+pub fn of_shard<T: Send>(py: Python<'_>, work: impl FnOnce() -> Outcome<T> + Send) -> PyResult<T> {
+    if rayon::current_thread_index().is_some() {
+        return py.detach(work).map_err(|failure| failure.raise(py));
+    }
+    let pool = pool(&SHARDS).map_err(|e| exception(py, "FitError", &e))?;
+    let done = py.detach(|| pool.install(work));
+    done.map_err(|failure| failure.raise(py))
+}
+
 /// Does work, and looks after signals and progress meanwhile.
 ///
 /// On Ctrl-C a search that can stops after its step, and what it found is the answer
@@ -139,7 +155,7 @@ pub fn watched<T: Send + 'static>(
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> PyResult<T> {
     let (sender, receiver) = sync_channel(1);
-    let pool = pool().map_err(|e| exception(py, "FitError", &e))?;
+    let pool = pool(&POOL).map_err(|e| exception(py, "FitError", &e))?;
     pool.spawn(move || {
         let done = catch_unwind(AssertUnwindSafe(work));
         // Nobody may wait for it.
