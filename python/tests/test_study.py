@@ -22,6 +22,8 @@ def test_a_study_gives_the_numbers_of_the_program(name, examples, ran):
     for one in written:
         same(result[one], table(out / f"{one}.csv"))
     fit = json.loads((out / "fit.json").read_text(encoding="utf-8"))
+    # What is in memory has no files.
+    assert {f"{one}.csv" for one in written} <= set(fit.pop("files"))
     for told in (fit, result.fit):
         told.pop("seconds")
     assert result.fit == fit
