@@ -1,5 +1,6 @@
 """Points in partitions, in this process and in those of a cluster."""
 
+import faulthandler
 import os
 import signal
 import threading
@@ -135,6 +136,15 @@ def test_files_are_read_where_they_are(tmp_path):
     np.testing.assert_array_equal(seen(here), seen(read))
 
 
+@pytest.fixture
+def ends():
+    """A cluster that waits for ever ends the run, and tells where it waits."""
+    faulthandler.dump_traceback_later(300, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.mark.usefixtures("ends")
 def test_a_cluster_gives_the_same_answer_also_when_a_worker_dies():
     distributed = pytest.importorskip("distributed")
     cells, rows = country()
