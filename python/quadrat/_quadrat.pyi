@@ -115,7 +115,6 @@ class Model:
     def fit_in_shards(
         self,
         how: dict[str, Any],
-        begin: Callable[[bytes], object],
         sums: Callable[[bytes, bytes], bytes],
         points: int,
         is_thinned: bool,

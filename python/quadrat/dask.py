@@ -8,7 +8,6 @@ order; the search itself runs here. ``pip install "quadrat[dask]"``.
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 import numpy as np
@@ -171,9 +170,9 @@ class _Part:
 
     def sums(self, outline, before, pass_):
         """The sums over its points in one pass."""
-        of = hashlib.sha256(outline).digest()
-        if self._begun is None or self._begun[0] != (of, before):
-            self._begun = (of, before), _quadrat.Shard(self.model._model, outline, before)
+        of = outline, before
+        if self._begun is None or self._begun[0] != of:
+            self._begun = of, _quadrat.Shard(self.model._model, outline, before)
         return self._begun[1].sums(pass_)
 
 
@@ -239,7 +238,7 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
         stand_in, total, kept = _stand_in(model, bags, there.told(most))
         with _progress.listener(progress) as listen:
             fitted = stand_in._model.fit_in_shards(
-                how, there.begin, there.sums, total, kept < total, at, listen)
+                how, there.sums, total, kept < total, at, listen)
     finally:
         there.close()
     return told(Posterior(fitted, stand_in._tables()), stacklevel=3)
@@ -312,9 +311,6 @@ class _Here(_There):
         self.parts = [part for part in self.parts if len(part.points)]
         return found
 
-    def begin(self, outline):
-        pass
-
     def sums(self, outline, pass_):
         parts = zip(self.parts, self.rows)
         return _in_tree([part.sums(outline, int(before), pass_) for part, before in parts],
@@ -358,19 +354,18 @@ class _Cluster(_There):
         self.parts = [part for part, (_, own, _) in zip(self.parts, every) if own]
         return self.noted(every)
 
-    def begin(self, outline):
-        self.outline = self.client.scatter(outline, broadcast=True, hash=False)
-
     def sums(self, outline, pass_):
         for attempt in range(1, _TRIES + 1):
             try:
+                if self.outline is None:
+                    self.outline = self.client.scatter(outline, broadcast=True, hash=False)
                 return self._asked(pass_)
             except self.lost as error:
                 if attempt == _TRIES:
                     raise FitError(f"workers were lost {attempt} times in one pass: {error}; give "
                                    "workers more memory, or smaller partitions") from error
                 # What was sent to a worker that is gone may be gone with it.
-                self.begin(outline)
+                self.outline = None
 
     def _asked(self, pass_):
         sent = self.client.scatter(pass_, broadcast=True, hash=False)

@@ -145,16 +145,11 @@ pub fn model(outcome: &Outcome) -> String {
     )
 }
 
-/// What is said where hyperparameters are not integrated, though the study leaves that open and
-/// some are learned. Warnings tell of other reasons.
+/// What is said where hyperparameters are not integrated, though the study leaves that open.
+/// Warnings tell of other reasons than that it takes long.
 fn unasked(outcome: &Outcome) -> &'static str {
-    let summary = outcome.summary();
     let is_open = outcome.resolved.study.inference.hyperparameters == Integration::Auto;
-    // Means are always integrated.
-    let mut all = summary.hyperparameters.iter();
-    let is_learned = all.any(|h| !h.fixed && !h.name.starts_with("mean."));
-    let is_told = summary.warnings.iter().any(|w| w.contains("integrat"));
-    match is_open && is_learned && summary.converged && !is_told {
+    match is_open && outcome.posterior.could_be_integrated() {
         true => ": to integrate them as well is left to `hyperparameters = \"integrate\"` here",
         false => "",
     }

@@ -1,4 +1,4 @@
-//! Functions of Python that are asked for sums over shards of the rows.
+//! A function of Python that is asked for sums over shards of the rows.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,20 +6,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quadrat::model::Shards;
 
-/// Functions of Python that bring bytes to the shards and back.
+/// A function of Python that brings bytes to the shards and back.
 pub struct Asked {
-    begin: Py<PyAny>,
     sums: Py<PyAny>,
     points: usize,
     is_thinned: bool,
-    /// What one of them raised.
+    /// What it raised.
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Asked {
-    pub fn new(begin: Py<PyAny>, sums: Py<PyAny>, points: usize, is_thinned: bool) -> Self {
+    pub fn new(sums: Py<PyAny>, points: usize, is_thinned: bool) -> Self {
         Self {
-            begin,
             sums,
             points,
             is_thinned,
@@ -32,31 +30,19 @@ impl Asked {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take()
     }
-
-    fn kept<T>(&self, answer: PyResult<T>) -> Result<T, String> {
-        answer.map_err(|error| {
-            let told = error.to_string();
-            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            told
-        })
-    }
 }
 
 impl Shards for Asked {
-    fn begin(&self, outline: &[u8]) -> Result<(), String> {
-        let answer = Python::attach(|py| {
-            self.begin.call1(py, (PyBytes::new(py, outline),))?;
-            Ok(())
-        });
-        self.kept(answer)
-    }
-
     fn sums(&self, outline: &[u8], pass: &[u8]) -> Result<Vec<u8>, String> {
         let answer = Python::attach(|py| {
             let given = (PyBytes::new(py, outline), PyBytes::new(py, pass));
             self.sums.call1(py, given)?.extract(py)
         });
-        self.kept(answer)
+        answer.map_err(|error: PyErr| {
+            let told = error.to_string();
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            told
+        })
     }
 
     fn points(&self) -> usize {

@@ -142,14 +142,13 @@ impl Model {
         fitted(py, (how, inducing_at), progress.as_ref(), fit)
     }
 
-    /// The posterior, where the rows are elsewhere and those of this model stand for them: `begin`
-    /// is told what every shard needs, and `sums` asked for the sums of every pass.
-    #[pyo3(signature = (how, begin, sums, points, is_thinned, inducing_at=None, progress=None))]
+    /// The posterior, where the rows are elsewhere and those of this model stand for them: `sums`
+    /// is asked for the sums of every pass.
+    #[pyo3(signature = (how, sums, points, is_thinned, inducing_at=None, progress=None))]
     fn fit_in_shards(
         &self,
         py: Python<'_>,
         how: How,
-        begin: Py<PyAny>,
         sums: Py<PyAny>,
         points: usize,
         is_thinned: bool,
@@ -157,7 +156,7 @@ impl Model {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Posterior> {
         let prior = self.prior.clone();
-        let asked = Arc::new(Asked::new(begin, sums, points, is_thinned));
+        let asked = Arc::new(Asked::new(sums, points, is_thinned));
         let shards = Arc::clone(&asked);
         let fit = move |options: &FitOptions| prior.fit_in_shards(shards, options);
         let found = fitted(py, (how, inducing_at), progress.as_ref(), fit);

@@ -217,6 +217,19 @@ pub(super) fn is_wanted(problem: &Problem, asked: Hyperparameters) -> bool {
         }
 }
 
+impl Posterior {
+    /// Whether hyperparameters are at their most probable values only because integrating them was
+    /// not asked for: [`Hyperparameters::Auto`] takes those, and
+    /// [`Hyperparameters::Integrate`] would not.
+    #[must_use]
+    pub fn could_be_integrated(&self) -> bool {
+        let wants = |asked| is_integrated(&self.problem, asked).is_ok_and(|wanted| wanted);
+        !self.summary.integrated
+            && !wants(Hyperparameters::Auto)
+            && wants(Hyperparameters::Integrate)
+    }
+}
+
 /// How hyperparameters are searched; from one start where all are fixed.
 pub(super) fn learning<'a>(
     problem: &Problem,

@@ -29,7 +29,7 @@ use crate::problem::second::SecondSpec;
 use crate::problem::seconds::Seconds;
 use crate::problem::settings::Inducing;
 use crate::problem::sparse::{Sparse, SparseChoice};
-use crate::problem::specified::{Specified, Taken};
+use crate::problem::specified::Specified;
 use crate::sealed;
 use crate::support::Functionals;
 
@@ -271,20 +271,15 @@ impl Posterior {
             })
         });
         let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
-        let model = Specified {
-            kernel: saved.kernel,
+        let model = Specified::known(
+            saved.kernel,
             tables,
-            mean: saved.mean,
-            parameters: saved.parameters,
-            own: saved.own,
-            method: saved.method,
+            saved.mean,
+            saved.parameters,
+            saved.own,
+            saved.method,
             seconds,
-            besides: Vec::new(),
-            cycles: Vec::new(),
-            may_be_sharp: false,
-            is_centred: true,
-            taken: Taken::AsTheyAre,
-        };
+        );
         let mut problem = Problem::new(model, sparse);
         problem
             .engine()

@@ -8,6 +8,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
+//! use quadrat::kernel::Kernel;
 //! use quadrat::likelihood::Poisson;
 //! use quadrat::link::Link;
 //! use quadrat::model::{FitOptions, Model, Observations, Shard, Shards, add_sums};
@@ -16,7 +17,6 @@
 //! /// Two shards in this process.
 //! struct Here(Vec<Model>);
 //! impl Shards for Here {
-//!     fn begin(&self, outline: &[u8]) -> Result<(), String> { Ok(()) }
 //!     fn sums(&self, outline: &[u8], pass: &[u8]) -> Result<Vec<u8>, String> {
 //!         let one = |(i, model): (usize, &Model)| Shard::new(model, outline, 10 * i)?.sums(pass);
 //!         let sums: Result<Vec<_>, _> = self.0.iter().enumerate().map(one).collect();
@@ -32,7 +32,7 @@
 //!     let counts: Vec<f64> = (from..to).map(|i| (i % 4) as f64).collect();
 //!     let counts = Poisson::new(counts, vec![1.0; to - from], Link::Exp)?;
 //!     let rows = Observations::new(at, counts)?;
-//!     Ok::<_, quadrat::error::InputError>(Model::new("se(x)".parse().unwrap()).observe(rows))
+//!     Ok::<_, quadrat::error::InputError>(Model::new(Kernel::se(["x"])).observe(rows))
 //! };
 //! let shards = Here(vec![model(0, 10)?, model(10, 20)?]);
 //! let options = FitOptions::default();
@@ -59,7 +59,7 @@ use crate::problem::outputs;
 use crate::problem::seconds::Seconds;
 use crate::problem::settings::{FitOptions, Inducing, Inference};
 use crate::problem::sparse::{Sparse, SparseChoice};
-use crate::problem::specified::{Specified, Taken};
+use crate::problem::specified::Specified;
 use crate::sealed;
 use crate::support::Functionals;
 
@@ -69,13 +69,12 @@ const FORMAT: u32 = 1;
 
 /// Whoever keeps the shards, and brings bytes to them and back.
 pub trait Shards: Send + Sync {
-    /// Told, before the first pass, what every shard needs besides its rows; see [`Shard::new`].
-    ///
-    /// # Errors
-    /// Why the shards cannot begin, in words.
-    fn begin(&self, outline: &[u8]) -> Result<(), String>;
-
     /// What [`Shard::sums`] gives of every shard, added by [`add_sums`] always in the same order.
+    ///
+    /// # Arguments
+    /// * `outline` - what every shard needs besides its rows, see [`Shard::new`]; the same in every
+    ///   pass of a fit
+    /// * `pass` - what is asked for
     ///
     /// # Errors
     /// Why there are none, in words.
@@ -126,7 +125,7 @@ impl Shard {
     /// # Arguments
     /// * `model` - with the rows of this shard, in the same tables as those of the whole model;
     ///   what it says of the prior does not count
-    /// * `outline` - what [`Shards::begin`] was told
+    /// * `outline` - what [`Shards::sums`] was told
     /// * `before` - rows in the shards before this one, so that the points that are drawn from
     ///   large rows are those of one fit of all
     ///
@@ -155,20 +154,15 @@ impl Shard {
         };
         let (mean, parameters) = (outline.mean, outline.parameters);
         let sparse = Sparse::new(&kernel, &mean, &parameters, &tables, &choice)?;
-        let specified = Specified {
+        let specified = Specified::known(
             kernel,
             tables,
             mean,
             parameters,
-            own: outline.own,
-            method: Some(Method::Variational),
-            seconds: Seconds::new(Vec::new(), &model.tables)?,
-            besides: Vec::new(),
-            cycles: Vec::new(),
-            may_be_sharp: false,
-            is_centred: true,
-            taken: Taken::AsTheyAre,
-        };
+            outline.own,
+            Some(Method::Variational),
+            Seconds::new(Vec::new(), &model.tables)?,
+        );
         Ok(Self {
             problem: Problem::new(specified, Some(sparse)),
         })
@@ -287,8 +281,6 @@ impl Model {
             return Err(unavailable("rows in shards without inducing points").into());
         };
         let outline = written(&outline);
-        let began = shards.begin(&outline);
-        began.map_err(|reason| FitError::Shards { reason })?;
         if let Some(sparse) = problem.sparse_mut() {
             sparse.is_thinned = shards.is_thinned();
             sparse.shards = Some(Arc::new(Asked {

@@ -200,20 +200,15 @@ impl Problem {
 
     /// The same prior and method for other rows; searches begin at the starts alone.
     pub(super) fn model_of(&self, tables: Vec<Observations>, seconds: Seconds) -> Specified {
-        Specified {
-            kernel: self.kernel().clone(),
+        Specified::known(
+            self.kernel().clone(),
             tables,
-            mean: self.mean().clone(),
-            parameters: self.parameters().to_vec(),
-            own: self.tables().own.clone(),
-            method: self.method(),
+            self.mean().clone(),
+            self.parameters().to_vec(),
+            self.tables().own.clone(),
+            self.method(),
             seconds,
-            besides: Vec::new(),
-            cycles: Vec::new(),
-            may_be_sharp: false,
-            is_centred: true,
-            taken: Taken::AsTheyAre,
-        }
+        )
     }
 
     /// The way of inference, with prior and rows.

@@ -33,6 +33,34 @@ pub(crate) struct Specified {
     pub taken: Taken,
 }
 
+impl Specified {
+    /// What is known already, of these rows: searches begin at the starts alone.
+    pub fn known(
+        kernel: Kernel,
+        tables: Vec<Observations>,
+        mean: Means,
+        parameters: Vec<Parameter>,
+        own: Vec<Vec<usize>>,
+        method: Option<Method>,
+        seconds: Seconds,
+    ) -> Self {
+        Self {
+            kernel,
+            tables,
+            mean,
+            parameters,
+            own,
+            method,
+            seconds,
+            besides: Vec::new(),
+            cycles: Vec::new(),
+            may_be_sharp: false,
+            is_centred: true,
+            taken: Taken::AsTheyAre,
+        }
+    }
+}
+
 /// What rows behind a link are taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {

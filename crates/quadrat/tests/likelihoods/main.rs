@@ -7,12 +7,18 @@ mod by_draws;
 mod continuous;
 mod contract;
 mod counts;
+mod positive;
 mod refused;
 mod rejected;
 
 /// Likelihoods that have no case among the names of those that run.
 fn without_a_case<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let cases = [include_str!("continuous.rs"), include_str!("counts.rs")].concat();
+    let cases = [
+        include_str!("continuous.rs"),
+        include_str!("counts.rs"),
+        include_str!("positive.rs"),
+    ]
+    .concat();
     let has_case = |name: &&&str| {
         let begins = |name: &str| cases.contains(&format!("\"{name}"));
         begins(name) || begins(&name.replace('_', " "))
