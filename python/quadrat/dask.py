@@ -170,10 +170,11 @@ class _Part:
 
     def sums(self, outline, before, pass_):
         """The sums over its points in one pass."""
-        of = outline, before
-        if self._begun is None or self._begun[0] != of:
-            self._begun = of, _quadrat.Shard(self.model._model, outline, before)
-        return self._begun[1].sums(pass_)
+        begun = self._begun
+        if begun is None or begun[0] != (outline, before):
+            begun = (outline, before), _quadrat.Shard(self.model._model, outline, before)
+            self._begun = begun
+        return begun[1].sums(pass_)
 
 
 def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None, inducing=None,
@@ -197,8 +198,8 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
     points : int, default 64
         So many points of every bag come here. They choose default priors, starts and inducing
         points, and begin the search. Of up to 2,000 bags 16 of them learn the hyperparameters, as
-        in `Model.fit`; else the bound does that is the bound of all points. The belief about the
-        function, which predicts, is always that of all points.
+        in `Model.fit`; of more, the bound over all points does. The belief about the function,
+        which predicts, is always that of all points.
 
     Returns
     -------
@@ -288,7 +289,11 @@ class _There:
     """The parts, wherever they are: what both ways of keeping them have in common."""
 
     def __init__(self):
-        self.rows = []
+        self.parts, self.rows = [], []
+
+    def close(self):
+        """Lets go of the parts."""
+        self.parts = []
 
     def noted(self, all_told):
         """What the parts told, of those that have points, with the numbers of their partitions."""
@@ -316,9 +321,6 @@ class _Here(_There):
         return _in_tree([part.sums(outline, int(before), pass_) for part, before in parts],
                         _quadrat.add_sums)
 
-    def close(self):
-        pass
-
 
 def _computed(source):
     return source.compute() if hasattr(source, "compute") else source
@@ -340,12 +342,12 @@ class _Cluster(_There):
         self.bags = client.submit(_same, without, pure=False)
         sources = [client.compute(one) if hasattr(one, "dask") else one
                    for one in _sources(bags.points)]
-        self.parts = [client.submit(_read, source, self.bags, model, pure=False)
+        self.parts = [client.submit(_Part, source, self.bags, model, pure=False)
                       for source in sources]
         self.outline = None
 
     def told(self, most):
-        asked = [self.client.submit(_told, part, most, pure=False) for part in self.parts]
+        asked = [self.client.submit(_Part.told, part, most, pure=False) for part in self.parts]
         try:
             every = self.client.gather(asked)
         except self.lost as error:
@@ -357,9 +359,12 @@ class _Cluster(_There):
     def sums(self, outline, pass_):
         for attempt in range(1, _TRIES + 1):
             try:
-                if self.outline is None:
-                    self.outline = self.client.scatter(outline, broadcast=True, hash=False)
-                return self._asked(pass_)
+                # Several passes may be on their way at once, each with what it found or sent.
+                sent = self.outline
+                if sent is None:
+                    sent = self.client.scatter(outline, broadcast=True, hash=False)
+                    self.outline = sent
+                return self._asked(sent, pass_)
             except self.lost as error:
                 if attempt == _TRIES:
                     raise FitError(f"workers were lost {attempt} times in one pass: {error}; give "
@@ -367,15 +372,16 @@ class _Cluster(_There):
                 # What was sent to a worker that is gone may be gone with it.
                 self.outline = None
 
-    def _asked(self, pass_):
+    def _asked(self, outline, pass_):
         sent = self.client.scatter(pass_, broadcast=True, hash=False)
-        sums = [self.client.submit(_sums, part, self.outline, int(before), sent, pure=False)
+        sums = [self.client.submit(_Part.sums, part, outline, int(before), sent, pure=False)
                 for part, before in zip(self.parts, self.rows)]
         add = lambda some: self.client.submit(_added, some, pure=False)
         return _in_tree(sums, add).result()
 
     def close(self):
-        self.parts, self.outline, self.bags = [], None, None
+        super().close()
+        self.outline, self.bags = None, None
 
 
 def _in_tree(sums, add):
@@ -387,18 +393,6 @@ def _in_tree(sums, add):
 
 def _same(bags):
     return bags
-
-
-def _read(source, bags, model):
-    return _Part(source, bags, model)
-
-
-def _told(part, most):
-    return part.told(most)
-
-
-def _sums(part, outline, before, pass_):
-    return part.sums(outline, before, pass_)
 
 
 def _added(sums):

@@ -71,13 +71,8 @@ fn with_files(json: &str, names: &[String]) -> Result<String> {
 pub fn left_over(left: &[PathBuf]) -> Option<String> {
     let names = left.iter().filter_map(|path| path.file_name());
     let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
-    let has = if names.len() == 1 {
-        "it is"
-    } else {
-        "they are"
-    };
     let told = format!(
-        "{has} of an earlier run into this folder and not of this one: {}",
+        "left by an earlier run into this folder: {}",
         names.join(", ")
     );
     (!names.is_empty()).then_some(told)
@@ -142,11 +137,8 @@ mod tests {
         fs::remove_file(path("c.csv")).unwrap();
         let left = run(&["a.csv", "d.csv"]);
         assert_eq!(left, [path("b.csv")]);
-        assert!(
-            left_over(&left)
-                .unwrap()
-                .ends_with("not of this one: b.csv")
-        );
+        let told = left_over(&left).unwrap();
+        assert_eq!(told, "left by an earlier run into this folder: b.csv");
         assert!(path("b.csv").is_file() && left_over(&[]).is_none());
         // A list that leads elsewhere is not followed.
         fs::write(
