@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 
+import numpy as np
+
 from ._errors import DataError
 
 
@@ -43,6 +45,16 @@ def _vertex(at, row):
         return [float(at[0]), float(at[1])]
     except (TypeError, ValueError, IndexError):
         raise DataError(f"region {row} has the vertex {at!r}; give two numbers") from None
+
+
+def ends(regions):
+    """Columns of the boxes around regions: left, lower, right and upper ends."""
+    vertices = [[at for part in parts for ring in part for at in ring] for parts in regions]
+    # One without vertices is refused with its number where polygons are made.
+    vertices = [own or [[np.nan, np.nan]] for own in vertices]
+    least = [np.min(own, axis=0) for own in vertices]
+    most = [np.max(own, axis=0) for own in vertices]
+    return [np.array(own, dtype=float) for own in (*zip(*least), *zip(*most))]
 
 
 def wkb(regions):

@@ -207,8 +207,31 @@ class Density2d(_Cells):
                   _settings(bounds, inside, range, cells, log, level, draws, seed))
         return made
 
-    def _ask(self, x, y, x_upper, y_upper, weights, asked, names=("x", "y")):
-        rows = {"x": x, "y": y, "x_upper": x_upper, "y_upper": y_upper}
+    @classmethod
+    def from_areas(cls, areas, count, *, bounds=None, inside=None, range=None, cells=60, log=False,
+                   level=0.95, draws=8000, seed=1, data=None):
+        """From counts in areas with any outline, such as districts, which may overlap.
+
+        The density is zero outside of all areas, unless `inside` says where else values can be.
+
+        Parameters
+        ----------
+        areas : geometries
+            As for :func:`region`.
+        count : array_like or str
+            How many lie in each.
+        """
+        made = cls.__new__(cls)
+        areas = _geometry.regions(areas)
+        if not areas:
+            raise DataError("areas: give at least two polygons")
+        ends = _geometry.ends(areas)
+        made._ask(*ends, _arrays.column(count, "count", data, len(areas)),
+                  _settings(bounds, inside, range, cells, log, level, draws, seed), areas=areas)
+        return made
+
+    def _ask(self, x, y, x_upper, y_upper, weights, asked, names=("x", "y"), areas=None):
+        rows = {"x": x, "y": y, "x_upper": x_upper, "y_upper": y_upper, "areas": areas}
         self._estimate(_quadrat.density2d, {"weights": weights, **asked}, rows, names,
                        stacklevel=4)
 
@@ -287,7 +310,7 @@ class Density2d(_Cells):
         regions : sequence of float
             Probabilities of the regions of highest density that lines are drawn about.
         rows : bool
-            Whether what was seen is drawn: dots of values, outlines of boxes.
+            Whether what was seen is drawn: dots of values, outlines of boxes and areas.
         **style
             For ``pcolormesh``.
 

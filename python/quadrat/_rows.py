@@ -163,8 +163,11 @@ def of_density(ax, values, lower, upper, weights):
                 label="values", clip_on=False)
 
 
-def of_plane(ax, x, y, x_upper, y_upper):
-    """What was seen of two columns: dots of values, outlines of boxes that are closed."""
+def of_plane(ax, x, y, x_upper, y_upper, areas=None):
+    """What was seen of two columns: dots of values, outlines of areas and of closed boxes."""
+    if areas is not None:
+        _rings(ax, areas)
+        return
     if x_upper is None:
         ax.plot(x, y, ".", color=_GREY, markersize=3, alpha=0.5, label="values")
         return
@@ -179,10 +182,7 @@ def outlines(ax, table, names):
     if not set(names) <= set(placed.dims):
         return
     if placed.kind == "regions" and names == placed.dims[:2]:
-        for part in (part for parts in placed.arguments[1] for part in parts):
-            for ring in part:
-                closed = [*ring, ring[0]]
-                ax.plot(*zip(*closed), **style)
+        _rings(ax, placed.arguments[1])
         ax.set_aspect("equal")
         return
     if placed.kind == "bags":
@@ -194,3 +194,8 @@ def outlines(ax, table, names):
     ax.plot(left[~is_box], low[~is_box], ".", color=_GREY, markersize=4)
     for a, b, c, d in zip(left[is_box], right[is_box], low[is_box], high[is_box]):
         ax.plot([a, b, b, a, a], [c, c, d, d, c], **style)
+
+
+def _rings(ax, regions):
+    for ring in (ring for parts in regions for part in parts for ring in part):
+        ax.plot(*zip(*ring, ring[0]), color=_GREY, linewidth=0.7)

@@ -1,6 +1,7 @@
 """Densities of two columns: the numbers of the program, and what is wrong with them."""
 
 import csv
+import json
 import pickle
 import subprocess
 
@@ -90,6 +91,38 @@ def test_boxes_bounds_and_land():
     assert inside(3.5, 0.0) == 0 and inside.probability((-3, 3), (-3, 3)).value > 0.999
 
 
+def square(x, y, side=2.0):
+    return {"type": "Polygon", "coordinates": [[[x, y], [x + side, y], [x + side, y + side],
+                                                [x, y + side], [x, y]]]}
+
+
+def test_counts_in_areas_are_those_in_boxes_and_of_the_program(program, tmp_path):
+    corners, counts = [(0, 0), (0, 2), (2, 0), (2, 2)], [40.0, 30.0, 20.0, 10.0]
+    areas = [square(*at) for at in corners]
+    got = qd.Density2d.from_areas(areas, counts, cells=20, draws=1000)
+    low = np.array(corners, dtype=float).T
+    boxes = qd.Density2d.from_bins((low[0], low[0] + 2), (low[1], low[1] + 2), counts,
+                                   bounds=((0, 4), (0, 4)), cells=20, draws=1000)
+    np.testing.assert_allclose(got.density, boxes.density, rtol=1e-7)
+    features = [{"type": "Feature", "properties": {"n": own}, "geometry": area}
+                for own, area in zip(counts, areas)]
+    (tmp_path / "areas.geojson").write_text(
+        json.dumps({"type": "FeatureCollection", "features": features}))
+    subprocess.run([program, "density", "areas.geojson", "--areas", "n", "--grid", "20", "-o",
+                    "out.csv"], check=True, cwd=tmp_path, capture_output=True)
+    written = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1)
+    whole = qd.Density2d.from_areas(areas, counts, cells=20)
+    np.testing.assert_allclose(whole.density.ravel(), written[:, 2], rtol=1e-12)
+    land = qd.Density2d.from_areas(areas, counts, cells=20, draws=1000, inside=[square(0, 0, 3.0)])
+    assert land(3.5, 1.0) == 0 and got(3.5, 1.0) > 0
+    for asked, message in (((areas, counts[:3]), "count has 3 rows"), (([], []), "at least two"),
+                           (([areas[0], square(9, 9, 0.0)], [1, 2]), "areas: region 1")):
+        with pytest.raises(qd.DataError, match=message):
+            qd.Density2d.from_areas(*asked)
+    with pytest.raises(qd.DataError, match="row 3"):
+        qd.Density2d.from_areas(areas, counts, inside=[square(0, 0, 1.9)], cells=20)
+
+
 def test_densities_given_another_column_are_those_of_the_program(program, written, given):
     expected = told(program, written, "--column", "y", "--given", "x", "--grid", "12,40")
     got = qd.ConditionalDensity("y", "x", data={"x": X, "y": Y}, cells=(12, 40)).to_dict()
@@ -154,6 +187,8 @@ def test_pictures(plane, given):
     np.testing.assert_array_equal(np.ravel(image), plane.density.T.ravel())
     assert ax.get_xlabel() == "x" and len(ax.lines[0].get_xdata()) == 200
     assert not plane.plot(regions=(), rows=False).lines
+    areas = qd.Density2d.from_areas([square(0, 0), square(2, 0)], [9, 4], cells=10, draws=500)
+    assert len(pickle.loads(pickle.dumps(areas)).plot(regions=()).lines) == 2
     ax = given.plot(quantiles=(0.5,))
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), given.quantile(0.5)["value"])
     assert len(given.plot(surface=True).lines) == 4

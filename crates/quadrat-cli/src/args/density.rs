@@ -27,6 +27,10 @@ pub struct Density {
     /// a plane `XLO,XHI,YLO,YHI,COUNT`
     #[arg(long, value_name = "LO,HI,COUNT", value_delimiter = ',', num_args = 1.., conflicts_with = "weights")]
     pub bins: Vec<String>,
+    /// Property that counts the values in each area of a GeoJSON file, such as people of
+    /// districts; the density is that over the plane of its coordinates
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["column", "interval", "bins", "weights", "given", "group"])]
+    pub areas: Option<String>,
     /// Column of the weights of the rows: how many like it there are
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
@@ -103,6 +107,7 @@ impl Density {
             column: self.column.clone(),
             interval: self.interval.clone(),
             bins: self.bins.clone(),
+            areas: self.areas.clone(),
             weights: self.weights.clone(),
             given: self.given.clone(),
             group: self.group.clone(),

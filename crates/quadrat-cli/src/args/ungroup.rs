@@ -64,7 +64,12 @@ pub struct Ungroup {
     #[arg(long, value_name = "WIDTH", conflicts_with = "edges")]
     pub step: Option<f64>,
     /// Edges of the steps to tell, such as `0,18,65,110`; `inf` ends an open band
-    #[arg(long, value_name = "X,X,..", value_delimiter = ',', num_args = 1.., allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "X,X,..",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub edges: Vec<f64>,
     /// Bands of money: the curve is smooth in the logarithm of the amount (and the first edge)
     #[arg(long)]

@@ -210,6 +210,7 @@ const KEYS: &[(&str, Case)] = &[
     ("interval beside a column", (DENSITY, "#density", "interval = [\"y\", \"most\"]")),
     ("bins", (DENSITY, "column = \"y\"", "bins = [\"y\", \"most\", \"n\"]")),
     ("bins beside a column", (DENSITY, "#density", "bins = [\"y\", \"most\", \"n\"]")),
+    ("areas beside a column", (DENSITY, "#density", "areas = \"n\"")),
     ("weights", (DENSITY, "#density", "weights = \"w\"")),
     ("bounds", (DENSITY, "#density", "bounds = [-9, inf]")),
     ("bounds of two columns", (DENSITY, "#density", "bounds = [[-9, inf], [0, 9]]")),
@@ -260,6 +261,7 @@ const KEYS: &[(&str, Case)] = &[
 const MORE: &[(&str, &str, &str, &str, &str)] = &[
     ("inside", DENSITY, "column = \"y\"\ngrid = 40", "column = [\"t\", \"y\"]\ngrid = 20", "column = [\"t\", \"y\"]\ngrid = 20\ninside = \"all.geojson\""),
     ("bins of boxes", DENSITY, "\"d.csv\"\ncolumn = \"y\"\ngrid = 40", "\"b.csv\"\nbins = [\"from\", \"to\", \"from\", \"end\", \"n\"]\ngrid = 20", "\"b.csv\"\nbins = [\"from\", \"end\", \"from\", \"to\", \"n\"]\ngrid = 20"),
+    ("areas", DENSITY, "\"d.csv\"\ncolumn = \"y\"\ngrid = 40", "\"z.geojson\"\nareas = \"n\"\ngrid = 20", "\"z.geojson\"\nareas = \"m\"\ngrid = 20"),
     ("log", DENSITY, "column = \"y\"", "column = \"w\"", "column = \"w\"\nlog = true"),
     // Counts that rise, as sums from one start do.
     ("a number as an edge", BOXES, "box = { t = [\"from\", \"to\"] } }\naggregate = \"sum\"\nlikelihood = { poisson = { count = \"n\" } }", "box = { t = [\"from\", \"to\"] } }\naggregate = \"sum\"\nlikelihood = { poisson = { count = \"sum\" } }", "box = { t = [0, \"to\"] } }\naggregate = \"sum\"\nlikelihood = { poisson = { count = \"sum\" } }"),

@@ -34,16 +34,16 @@ struct Ran {
 
 /// Two rectangles a distance apart; `turned` has their names the other way round.
 fn squares(apart: f64) -> String {
-    let feature = |id: &str, turned: &str, west: f64| {
+    let feature = |id: &str, turned: &str, west: f64, n: u32| {
         let east = west + 1.0;
         format!(
-            "{{\"type\":\"Feature\",\"properties\":{{\"id\":\"{id}\",\"turned\":\"{turned}\"}},\"geometry\":{{\"type\":\"Polygon\",\"coordinates\":[[[{west},0],[{east},0],[{east},0.5],[{west},0.5],[{west},0]]]}}}}"
+            "{{\"type\":\"Feature\",\"properties\":{{\"id\":\"{id}\",\"turned\":\"{turned}\",\"n\":{n},\"m\":9}},\"geometry\":{{\"type\":\"Polygon\",\"coordinates\":[[[{west},0],[{east},0],[{east},0.5],[{west},0.5],[{west},0]]]}}}}"
         )
     };
     format!(
         "{{\"type\":\"FeatureCollection\",\"features\":[{},{}]}}",
-        feature("a", "b", 0.0),
-        feature("b", "a", 1.0 + apart)
+        feature("a", "b", 0.0, 12),
+        feature("b", "a", 1.0 + apart, 30)
     )
 }
 

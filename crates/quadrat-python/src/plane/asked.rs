@@ -10,7 +10,11 @@ use crate::errors::{Failure, Outcome};
 /// Ends of the two columns, open ones infinite.
 type Pair = [(f64, f64); 2];
 
-/// What is asked of a density of two columns: values, or boxes of rows.
+/// Polygons as Python has them: the parts of each, exteriors first.
+type Regions = Vec<Vec<Vec<Ring>>>;
+
+/// What is asked of a density of two columns: values, boxes of rows, or areas, of
+/// which the boxes around them are then given beside.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked2d {
@@ -19,7 +23,8 @@ pub struct Asked2d {
     x_upper: Option<Numbers>,
     y_upper: Option<Numbers>,
     weights: Option<Numbers>,
-    inside: Option<Vec<Vec<Vec<Ring>>>>,
+    areas: Option<Regions>,
+    inside: Option<Regions>,
     bounds: Option<Pair>,
     range: [Option<(f64, f64)>; 2],
     cells: (usize, usize),
@@ -49,23 +54,25 @@ pub struct AskedGiven {
 impl Asked2d {
     /// The answer.
     pub fn found(&self) -> Outcome<Estimate2d> {
-        let polygons = self.polygons()?;
+        let inside = polygons("inside", self.inside.as_ref())?;
+        let areas = polygons("areas", self.areas.as_ref())?;
         let (x, y) = (&self.x.0, &self.y.0);
         let weights = self.weights.as_ref().map(|Numbers(weights)| weights);
         let mut asked = match (&self.x_upper, &self.y_upper, weights) {
             (None, None, None) => Density2d::new(x, y),
             (None, None, Some(weights)) => Density2d::new(x, y).weights(weights),
-            (Some(x_upper), Some(y_upper), Some(count)) => {
-                Density2d::from_bins([x, &x_upper.0], [y, &y_upper.0], count)
-            }
+            (Some(x_upper), Some(y_upper), Some(count)) => match &areas {
+                Some(areas) => Density2d::from_areas(areas, count),
+                None => Density2d::from_bins([x, &x_upper.0], [y, &y_upper.0], count),
+            },
             _ => {
                 return Err(Failure::Data(
                     "give both ends of x and y, and a count".to_owned(),
                 ));
             }
         };
-        if let Some(polygons) = &polygons {
-            asked = asked.inside(polygons);
+        if let Some(inside) = &inside {
+            asked = asked.inside(inside);
         }
         if let Some([x, y]) = self.bounds {
             asked = asked.bounds(x, y);
@@ -82,17 +89,18 @@ impl Asked2d {
             .estimate()
             .map_err(|error| Failure::Data(error.to_string()))
     }
+}
 
-    fn polygons(&self) -> Outcome<Option<Vec<Polygon>>> {
-        let Some(all) = &self.inside else {
-            return Ok(None);
-        };
-        let made = all.iter().enumerate().map(|(row, parts)| {
-            Polygon::new(parts.clone())
-                .map_err(|error| Failure::Data(format!("inside: region {row}: {error}")))
-        });
-        made.collect::<Outcome<Vec<Polygon>>>().map(Some)
-    }
+/// The polygons of an argument.
+fn polygons(argument: &str, regions: Option<&Regions>) -> Outcome<Option<Vec<Polygon>>> {
+    let Some(all) = regions else {
+        return Ok(None);
+    };
+    let made = all.iter().enumerate().map(|(row, parts)| {
+        Polygon::new(parts.clone())
+            .map_err(|error| Failure::Data(format!("{argument}: region {row}: {error}")))
+    });
+    made.collect::<Outcome<Vec<Polygon>>>().map(Some)
 }
 
 impl AskedGiven {

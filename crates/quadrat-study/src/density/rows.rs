@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use quadrat::density::{Conditional, Density as Builder, Density2d};
 
-use super::inside::Inside;
+use super::polygons::Polygons;
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::study::density::Density;
 use crate::suggest;
-use crate::table::{Reading, Table};
+use crate::table::{Reading, Table, open_geo};
 
 /// Names that --bins has for boxes over a plane.
 const BOXES: usize = 5;
@@ -24,6 +24,8 @@ enum Said {
     Intervals(Vec<f64>, Vec<f64>),
     /// Lower and upper ends along both axes, and counts.
     Boxes([Vec<f64>; 4], Vec<f64>),
+    /// Areas, and counts.
+    Areas(Polygons, Vec<f64>),
 }
 
 /// The rows, and where they stand.
@@ -39,7 +41,7 @@ pub struct Rows {
     /// Positions of the columns read.
     columns: Vec<usize>,
     /// Inside of which alone values can be.
-    inside: Option<Inside>,
+    inside: Option<Polygons>,
 }
 
 fn builder<'a>(said: &'a Said, weights: Option<&'a [f64]>) -> Builder<'a> {
@@ -49,6 +51,8 @@ fn builder<'a>(said: &'a Said, weights: Option<&'a [f64]>) -> Builder<'a> {
         Said::Boxes([lower, upper, ..], counts) => {
             return Builder::from_bins(lower, upper, counts);
         }
+        // Areas have no axis of their own.
+        Said::Areas(..) => Builder::new(&[]),
     };
     match weights {
         Some(weights) => density.weights(weights),
@@ -62,6 +66,9 @@ impl Rows {
     /// # Arguments
     /// * `path` - of the table, which people see as it is in the arguments
     pub fn read(args: &Density, path: &Path) -> Result<Self, Problems> {
+        if let Some(counts) = &args.areas {
+            return Self::of_areas(counts, path, &args.table);
+        }
         let table = Table::open(path, &args.table)?;
         let (names, readings) = wanted(args, &table)?;
         let mut problems = Problems::default();
@@ -113,6 +120,24 @@ impl Rows {
         })
     }
 
+    /// Reads areas and their counts, which stand under a name.
+    fn of_areas(counts: &str, path: &Path, shown: &Path) -> Result<Self, Problems> {
+        let file = open_geo(path, shown)?;
+        let table = Table::from_geo(Arc::clone(&file));
+        let at = table.named(counts)?;
+        let cells = table.cells(&[(at, Reading::Number)])?;
+        let counts = cells.into_iter().flatten().map(|(value, _)| value);
+        Ok(Self {
+            names: vec!["x".to_owned(), "y".to_owned()],
+            said: Said::Areas(Polygons::of(&file)?, counts.collect()),
+            weights: None,
+            table: Arc::new(table),
+            columns: vec![at],
+            members: Vec::new(),
+            inside: None,
+        })
+    }
+
     /// The same with the polygons of a file inside of which alone values can be; it is read under a
     /// path, and people see it as it is in the arguments.
     ///
@@ -127,19 +152,31 @@ impl Rows {
                 .into());
         }
         Ok(Self {
-            inside: Some(Inside::read(path, shown)?),
+            inside: Some(Polygons::read(path, shown)?),
             ..self
         })
     }
 
+    /// Polygons that rows lie in, and inside of which alone values can be.
+    fn polygons(&self) -> impl Iterator<Item = &Polygons> {
+        let areas = match &self.said {
+            Said::Areas(areas, _) => Some(areas),
+            Said::Values(..) | Said::Pairs(..) | Said::Intervals(..) | Said::Boxes(..) => None,
+        };
+        areas.into_iter().chain(&self.inside)
+    }
+
     /// What was mended of the polygons.
-    pub fn told(&self) -> &[String] {
-        self.inside.as_ref().map_or(&[], Inside::warnings)
+    pub fn told(&self) -> Vec<String> {
+        self.polygons()
+            .flat_map(Polygons::warnings)
+            .cloned()
+            .collect()
     }
 
     /// Outlines of the polygons.
     pub fn borders(&self) -> Vec<Vec<[f64; 2]>> {
-        self.inside.as_ref().map_or_else(Vec::new, Inside::borders)
+        self.polygons().flat_map(Polygons::borders).collect()
     }
 
     /// A builder over the rows.
@@ -168,6 +205,8 @@ impl Rows {
             Said::Pairs(x, y) => Said::Pairs(of(x), of(y)),
             Said::Intervals(lower, upper) => Said::Intervals(of(lower), of(upper)),
             Said::Boxes(ends, counts) => Said::Boxes(ends.each_ref().map(|e| of(e)), of(counts)),
+            // Groups are of one column.
+            Said::Areas(..) => Said::Values(Vec::new()),
         };
         Self {
             names: self.names.clone(),
@@ -192,13 +231,14 @@ impl Rows {
     pub fn plane(&self) -> Result<Density2d<'_>, Problems> {
         let density = match &self.said {
             Said::Boxes([a, b, c, d], counts) => Density2d::from_bins([a, b], [c, d], counts),
-            _ => {
+            Said::Areas(areas, counts) => Density2d::from_areas(areas.as_slice(), counts),
+            Said::Values(..) | Said::Pairs(..) | Said::Intervals(..) => {
                 let [x, y] = self.two()?;
                 Density2d::new(x, y)
             }
         };
         let density = match &self.inside {
-            Some(inside) => density.inside(inside.polygons()),
+            Some(inside) => density.inside(inside.as_slice()),
             None => density,
         };
         Ok(match &self.weights {
@@ -233,6 +273,7 @@ impl Rows {
         match &self.said {
             Said::Values(values) | Said::Pairs(values, _) => values.len(),
             Said::Intervals(lower, _) | Said::Boxes([lower, ..], _) => lower.len(),
+            Said::Areas(_, counts) => counts.len(),
         }
     }
 
@@ -240,7 +281,7 @@ impl Rows {
     pub fn values(&self) -> &[f64] {
         match &self.said {
             Said::Values(values) => values,
-            Said::Pairs(..) | Said::Intervals(..) | Said::Boxes(..) => &[],
+            Said::Pairs(..) | Said::Intervals(..) | Said::Boxes(..) | Said::Areas(..) => &[],
         }
     }
 

@@ -14,13 +14,14 @@ use super::written::{DRAWS, Written, level};
 use crate::diagnostic::{Problem, Problems};
 
 /// Keys of the section.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 19] = [
     "file",
     "column",
     "given",
     "group",
     "interval",
     "bins",
+    "areas",
     "weights",
     "bounds",
     "inside",
@@ -35,11 +36,17 @@ pub const KEYS: [&str; 18] = [
     "seed",
 ];
 /// Keys that cannot stand together, as the flags of the command.
-const CLASHES: [(&str, &str); 11] = [
+const CLASHES: [(&str, &str); 17] = [
     ("interval", "column"),
     ("bins", "column"),
     ("bins", "interval"),
     ("bins", "weights"),
+    ("areas", "column"),
+    ("areas", "interval"),
+    ("areas", "bins"),
+    ("areas", "weights"),
+    ("areas", "given"),
+    ("areas", "group"),
     ("given", "interval"),
     ("given", "bins"),
     ("group", "draws"),
@@ -62,6 +69,8 @@ pub struct Density {
     pub interval: Vec<String>,
     /// Columns of the edges of a bin and of its count, of one axis or of two.
     pub bins: Vec<String>,
+    /// Property that counts the values in each area of a GeoJSON file.
+    pub areas: Option<String>,
     /// Column of the weights of the rows.
     pub weights: Option<String>,
     /// Column at whose values the density is wanted.
@@ -172,7 +181,9 @@ fn read(root: &Section<'_>) -> Option<Density> {
     let bins = names(&section, "bins", &[3, 5]);
     let column = columns(&section);
     let one = |key: &str| section.text(key).map(|name| name.value);
-    let is_plane = section.get("given").is_none() && (column.len() == 2 || bins.len() == 5);
+    let areas = one("areas");
+    let has_two = column.len() == 2 || bins.len() == 5 || areas.is_some();
+    let is_plane = section.get("given").is_none() && has_two;
     let pairs = |key: &str| {
         let pairs = pairs(&section, key);
         if is_plane && pairs.len() == 1 {
@@ -188,6 +199,7 @@ fn read(root: &Section<'_>) -> Option<Density> {
         column,
         interval,
         bins,
+        areas,
         weights: one("weights"),
         given: one("given"),
         group: one("group"),

@@ -180,13 +180,17 @@ impl Estimate {
     /// neighbours first, so that ripples are not counted.
     ///
     /// None where the curve follows values that repeat, or draws are too uneven to say which of its
-    /// maxima are there ([`Warning::Ties`], [`Warning::SeveralTies`], [`Warning::Uneven`]): what is
+    /// maxima are there ([`Warning::Ties`], [`Warning::SeveralTies`], [`Warning::Uneven`],
+    /// [`Warning::Lifted`]): what is
     /// found then is the grid of the values.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
         let is_rough = |w: &Warning| {
-            use Warning::{SeveralTies, Ties, Uneven};
-            matches!(w, Ties { .. } | SeveralTies { .. } | Uneven { .. })
+            use Warning::{Lifted, SeveralTies, Ties, Uneven};
+            matches!(
+                w,
+                Ties { .. } | SeveralTies { .. } | Uneven { .. } | Lifted { .. }
+            )
         };
         if self.warnings().iter().any(is_rough) {
             return Vec::new();

@@ -445,6 +445,18 @@ pub enum Warning {
         /// The upper end, where it goes above.
         most: Option<f64>,
     },
+    /// The importance sample is too uneven, and rows lie in intervals or boxes.
+    #[error(
+        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}): the curve is the average of modes, and the band that of the Laplace approximation, whose draws were moved to where bins hold what their counts say"
+    )]
+    Lifted {
+        /// Effective number of draws.
+        effective: f64,
+        /// Draws made.
+        draws: usize,
+        /// Shape of the largest weights.
+        pareto_k: f64,
+    },
 }
 
 /// A share that is not nothing in whole percent.

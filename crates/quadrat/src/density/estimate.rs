@@ -8,6 +8,7 @@ use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
 use super::kept::{Drawing, Kept, KeptMode, POLYNOMIALS};
 use super::kinds::Integration;
+use super::lift::{LIFTED, lift};
 use super::loops;
 use super::map::most_probable;
 use super::probable::probable;
@@ -141,27 +142,38 @@ impl Estimate {
         } = kept.drawing;
         let (counts, measure) = (&kept.counts, &kept.cells.log_measure);
         let mut warnings = kept.warnings.clone();
-        let draw = |weigh: bool| {
-            let sample = sample(counts, basis, measure, components, draws, seed, weigh)?;
-            Ok::<_, DensityError>(curves(counts, sample, weigh))
+        let draw = |weigh: bool, draws: usize| {
+            sample(counts, basis, measure, components, draws, seed, weigh)
         };
-        let mut found = draw(weigh)?;
+        let mut found = curves(counts, draw(weigh, draws)?, weigh);
         let uneven = weigh
             && (found.effective < LEAST_EFFECTIVE.min(draws as f64 / 5.0)
                 || found.shape > LARGEST_SHAPE);
         let is_weighted = weigh && !uneven;
         if uneven {
-            warnings.push(Warning::Uneven {
-                effective: found.effective,
-                draws,
-                pareto_k: found.shape,
-            });
+            let (effective, pareto_k) = (found.effective, found.shape);
+            let plain = if counts.spans.is_empty() {
+                warnings.push(Warning::Uneven {
+                    effective,
+                    draws,
+                    pareto_k,
+                });
+                draw(false, draws)?
+            } else {
+                warnings.push(Warning::Lifted {
+                    effective,
+                    draws,
+                    pareto_k,
+                });
+                let mut plain = draw(false, draws.min(LIFTED))?;
+                lift(counts, basis, measure, components, &mut plain.log_mass)?;
+                plain
+            };
             warnings.extend(beyond_all(counts, &kept.cells));
-            let (effective, shape) = (found.effective, found.shape);
             found = Curves {
                 effective,
-                shape,
-                ..draw(false)?
+                shape: pareto_k,
+                ..curves(counts, plain, false)
             };
         }
         let mass = match is_weighted {

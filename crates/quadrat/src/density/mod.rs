@@ -33,6 +33,7 @@ mod estimate;
 mod hyper;
 mod kept;
 mod kinds;
+mod lift;
 mod loops;
 mod map;
 mod newton;

@@ -10,7 +10,7 @@ use super::redundant::Exact;
 use crate::error::{FitError, InputError, plain};
 use crate::inference::exact_rows::{ExactRow, contradiction};
 use crate::inference::{Conditioned, Factor, RowFactor};
-use crate::kernel::Role;
+use crate::kernel::{Kernel, Kind, Role};
 use crate::linalg::Cholesky;
 use crate::posterior::component::Component;
 use crate::posterior::mixture::Posterior;
@@ -41,7 +41,8 @@ const MOST_LOOKED_AT: usize = 2000;
 
 /// What is said where rounding decides and no noise may be added.
 const ROUGH: &str = "the rows determine each other to the last digits that double precision has, so that rounding decides";
-const HELPS: &str = "a larger noise variance, a smaller variance of the kernel, a shorter lengthscale, or a rougher kernel such as `matern52` helps";
+const HELPS: &str =
+    "a larger noise variance, a smaller variance of the kernel, or a shorter lengthscale";
 
 /// Which rows are given noise.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Model {
             };
             if next.summary.converged && next.is_steady() {
                 found = next;
-                found.summary.warnings.insert(0, told(variance));
+                found.summary.warnings.insert(0, self.told(variance));
                 return Ok(found);
             }
         }
@@ -105,11 +106,11 @@ impl Model {
         if found.summary.converged {
             // Jitter was told.
             if found.summary.jitter == 0.0 {
-                warnings.push(format!("{ROUGH} what is inferred: {HELPS}"));
+                warnings.push(format!("{ROUGH} what is inferred: {}", self.helps()));
             }
         } else {
             warnings.retain(|w| !w.starts_with(reason));
-            warnings.insert(0, format!("{reason}: {ROUGH}: {HELPS}"));
+            warnings.insert(0, format!("{reason}: {ROUGH}: {}", self.helps()));
         }
         Ok(found)
     }
@@ -266,20 +267,55 @@ impl Model {
         let is_number = variance > 0.0 && variance.is_finite();
         Ok((is_raised && is_number).then_some((model, variance)))
     }
+
+    /// What is told of noise that was added.
+    fn told(&self, variance: f64) -> String {
+        let rougher = rougher(&self.kernel).map(|kind| {
+            let name = kind.name();
+            format!("a rougher kernel such as `{name}` may need none, and ")
+        });
+        format!(
+            "exact rows determine each other to the last digits that double precision has under so smooth a kernel: they were given noise of sd {}; {}a `variance` above 0 says it in the study",
+            plain(variance.sqrt()),
+            rougher.unwrap_or_default()
+        )
+    }
+
+    /// What helps where rounding decides.
+    fn helps(&self) -> String {
+        match rougher(&self.kernel) {
+            Some(kind) => format!(
+                "{HELPS}, or a rougher kernel such as `{}` helps",
+                kind.name()
+            ),
+            None => format!("{HELPS} helps"),
+        }
+    }
+}
+
+/// The next rougher kernel than the smoothest of a sum or product; none is rougher than `matern12`.
+fn rougher(kernel: &Kernel) -> Option<Kind> {
+    let has = |kinds: &[Kind]| {
+        kernel
+            .leaves()
+            .iter()
+            .any(|leaf| kinds.contains(&leaf.kind))
+    };
+    if has(&[Kind::Se, Kind::Rq, Kind::Periodic]) {
+        return Some(Kind::Matern52);
+    }
+    let next = [
+        (Kind::Matern52, Kind::Matern32),
+        (Kind::Matern32, Kind::Matern12),
+    ];
+    let next = next.into_iter().find(|(own, _)| has(&[*own]));
+    next.map(|(_, rougher)| rougher)
 }
 
 /// The nearest power of ten: one more row, which moves the spread a little, does not move the
 /// noise.
 fn rounded(variance: f64) -> f64 {
     10f64.powf(variance.log10().round())
-}
-
-/// What is told of noise that was added.
-fn told(variance: f64) -> String {
-    format!(
-        "exact rows determine each other to the last digits that double precision has under so smooth a kernel: they were given noise of sd {}; a rougher kernel such as `matern52` may need none, and a `variance` above 0 says it in the study",
-        plain(variance.sqrt())
-    )
 }
 
 /// What is told of noise without which no search could begin.

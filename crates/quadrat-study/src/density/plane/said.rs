@@ -43,7 +43,7 @@ pub fn warnings(rows: &Rows, told: &[Warning]) -> Vec<String> {
         }
         other => plain(other),
     };
-    let polygons = rows.told().iter().cloned();
+    let polygons = rows.told().into_iter();
     polygons.chain(told.iter().map(named)).collect()
 }
 

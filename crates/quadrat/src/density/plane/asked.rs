@@ -156,15 +156,9 @@ impl Estimate2d {
                 a.iter().flat_map(|a| line(*a)).collect()
             }
             Question2d::Inside(polygons) => {
-                let shares = mask::shares(&fit.grid.axes, polygons)
-                    .into_iter()
-                    .enumerate();
-                // Of a cell that a border cuts the probability lies on the land.
-                let of_land = |(cell, share): (usize, f64)| match fit.grid.inside(cell) {
-                    land if land > 0.0 => (share / land).min(1.0),
-                    _ => 0.0,
-                };
-                shares.map(of_land).collect()
+                let shares = mask::shares(fit.grid.edges(), polygons).into_iter();
+                let of_land = |(cell, share)| mask::of_land(share, fit.grid.inside(cell));
+                shares.enumerate().map(of_land).collect()
             }
             Question2d::Density(..) | Question2d::Marginal(..) => vec![0.0; fit.mass.len()],
         }

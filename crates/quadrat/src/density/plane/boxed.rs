@@ -7,7 +7,7 @@ use super::patches::Patches;
 
 impl Patches {
     /// `Phi' r_b` in columns, shape `[functions, boxes]`.
-    fn within(&self, functions: &Functions, u: &[f64], sums: &[f64]) -> Mat<f64> {
+    pub fn within(&self, functions: &Functions, u: &[f64], sums: &[f64]) -> Mat<f64> {
         let mut out = Mat::zeros(functions.len(), self.weights.len());
         let mut values = vec![0.0; functions.len()];
         for (cell, u) in u.iter().enumerate() {

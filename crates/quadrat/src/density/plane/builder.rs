@@ -81,6 +81,37 @@ impl<'a> Density2d<'a> {
         Self(plan)
     }
 
+    /// From counts in areas with any outline, such as districts: each count is of values that are
+    /// known to lie in its area and not where. Areas may overlap: counts by district, and others of
+    /// which only the province is known. The density is zero outside of all areas, unless
+    /// [`Self::inside`] says where else a value can be, and within a cell that a border cuts it is
+    /// spread evenly.
+    ///
+    /// ```
+    /// use quadrat::density::Density2d;
+    /// use quadrat::support::Polygon;
+    /// let mut areas = Vec::new();
+    /// for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+    ///     let (x, y) = (f64::from(i), f64::from(j));
+    ///     areas.push(Polygon::rectangle((x, x + 1.0), (y, y + 1.0))?);
+    /// }
+    /// let estimate = Density2d::from_areas(&areas, &[40.0, 30.0, 20.0, 10.0]).estimate()?;
+    /// let left = estimate.probability((0.0, 1.0), (0.0, 2.0));
+    /// assert!(left.lower < 0.7 && left.upper > 0.7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Arguments
+    /// * `counts` - in each area; zero says that nothing was found there
+    #[must_use]
+    pub fn from_areas(areas: &'a [Polygon], counts: &'a [f64]) -> Self {
+        let mut plan = Plan::new(Kind::Joint, &[], &[]);
+        plan.rows = Rows::Areas(areas);
+        plan.weights = Some(counts);
+        plan.polygons = Some(areas);
+        Self(plan)
+    }
+
     /// Polygons inside of which alone a value can lie, such as land: the density is zero outside,
     /// and adds up to one inside. A cell that a border cuts has the share of it that is inside; a
     /// row counts as inside where its cell is. Within such a cell nothing tells land from sea: the

@@ -133,7 +133,7 @@ pub(super) fn curves(
 }
 
 /// The function of every draw at a cell of large probability of every part.
-fn offsets(grid: &Grid, lines: &Lines, mass: &[f64]) -> Mat<f64> {
+pub(super) fn offsets(grid: &Grid, lines: &Lines, mass: &[f64]) -> Mat<f64> {
     let (columns, size) = (grid.shape()[1], grid.part());
     let mut out = Mat::zeros(lines.len(), grid.totals.len());
     for (part, mass) in mass.chunks_exact(size).enumerate() {

@@ -5,6 +5,7 @@ use super::super::cells::Cells;
 use super::super::error::{DensityError, Warning};
 use super::super::kept::Drawing;
 use super::super::kinds::{Correction, Integration};
+use super::super::lift::LIFTED;
 use super::super::loops;
 use super::super::scale::{Scale, scale};
 use super::curves::{Curves, add_to_one, curves};
@@ -13,8 +14,9 @@ use super::functions::Functions;
 use super::grid::{Grid, Kind};
 use super::hyper::{Component, Wanted, explore};
 use super::kept::{Kept, POLYNOMIALS};
+use super::lift::lift;
 use super::mask;
-use super::pairs::{Pairs, clean, clean_boxes};
+use super::pairs::{Pairs, clean, clean_areas, clean_boxes};
 use super::plan::{Plan, Rows};
 use super::spread::spread;
 use super::{orders, warned};
@@ -82,6 +84,9 @@ impl Plan<'_> {
             Rows::Boxes(ends) => {
                 clean_boxes(ends, self.weights.unwrap_or_default(), bounds, self.log)
             }
+            Rows::Areas(areas) => {
+                clean_areas(areas, self.weights.unwrap_or_default(), bounds, self.log)
+            }
         }
         .map_err(|error| self.beyond(error, bounds))?;
         let (scales, axes) = self.lay(&pairs, bounds)?;
@@ -90,7 +95,12 @@ impl Plan<'_> {
             let widened = super::super::warned::widened(self.range[axis], &axes[axis]);
             warnings.extend(widened.map(|w| w.of_column(axis)));
         }
-        let grid = Grid::new(axes, &pairs, self.kind, self.polygons, &mut warnings)?;
+        let areas = match self.rows {
+            Rows::Areas(areas) => areas,
+            Rows::Pairs(_) | Rows::Boxes(_) => &[],
+        };
+        let polygons = (self.polygons, areas);
+        let grid = Grid::new(axes, &pairs, self.kind, polygons, &mut warnings)?;
         warnings.extend(warned::look_out(&pairs, &grid, &scales, self.log));
         let wanted = Wanted {
             kernel: self.kernel.unwrap_or(Kernel::Matern52),
@@ -151,7 +161,7 @@ impl Plan<'_> {
                 let out = pairs.filter(|(x, y)| is_out(**x, bounds[0]) || is_out(**y, bounds[1]));
                 out.count()
             }
-            Rows::Boxes(_) => 1,
+            Rows::Boxes(_) | Rows::Areas(_) => 1,
         };
         DensityError::Beyond { count, first: row }
     }
@@ -323,12 +333,15 @@ impl Draws<'_> {
         drop(found);
         if !grid.patches.is_empty() {
             // Variational normals are those of rows whose cells are known.
-            warnings.push(Warning::Uneven {
+            warnings.push(Warning::Lifted {
                 effective,
                 draws,
                 pareto_k,
             });
-            let mut plain = draw(components, false)?;
+            let few = draws.min(LIFTED);
+            let mut lifted = sample(grid, functions, components, few, seed, false)?;
+            lift(grid, functions, components, &mut lifted.theta)?;
+            let mut plain = curves(grid, functions, &lifted, modes, middles, false);
             (plain.effective, plain.shape) = (effective, pareto_k);
             return Ok((plain, How::Modes));
         }

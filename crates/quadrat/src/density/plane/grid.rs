@@ -68,11 +68,16 @@ fn measurable(axes: &[Cells; 2]) -> Result<(), DensityError> {
     })
 }
 
+fn edges(axes: &[Cells; 2]) -> [&[f64]; 2] {
+    axes.each_ref().map(|axis| axis.edges.as_slice())
+}
+
 impl Grid {
     /// Distributes rows to cells.
     ///
     /// # Arguments
-    /// * `polygons` - inside of which alone values can be; none where that is everywhere
+    /// * `land` - polygons inside of which alone values can be; none where that is everywhere
+    /// * `areas` - polygons that rows are known to lie in, as they were given
     ///
     /// # Errors
     /// Rows outside of all polygons, boxes that overlap too often.
@@ -80,14 +85,14 @@ impl Grid {
         axes: [Cells; 2],
         pairs: &Pairs,
         kind: Kind,
-        polygons: Option<&[Polygon]>,
+        (land, areas): (Option<&[Polygon]>, &[Polygon]),
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, DensityError> {
         let (m, n) = (axes[0].len(), axes[1].len());
         if kind == Kind::Joint {
             measurable(&axes)?;
         }
-        let inside = polygons.map_or_else(Vec::new, |p| mask::shares(&axes, p));
+        let inside = land.map_or_else(Vec::new, |p| mask::shares(edges(&axes), p));
         let mut counts = vec![0.0; m * n];
         let (x, y) = (&pairs.values[0], &pairs.values[1]);
         let mut outside = (0, 0);
@@ -111,7 +116,10 @@ impl Grid {
                 first: outside.1,
             });
         }
-        let patches = Patches::new(&axes, &pairs.boxes, &mut counts, warnings)?;
+        let patches = match pairs.areas(areas) {
+            Some(areas) => Patches::of_areas(&axes, &areas, &inside, &mut counts)?,
+            None => Patches::new(&axes, &pairs.boxes, &mut counts, warnings)?,
+        };
         if !inside.is_empty() {
             // Boxes within one cell are counts by now.
             let wet = counts.iter().zip(&inside);
@@ -188,6 +196,11 @@ impl Grid {
             && self.total > 0.0
             && self.patches.is_consistent(cells)
             && (self.kind == Kind::Joint || self.patches.is_empty())
+    }
+
+    /// Edges of the cells along each axis.
+    pub fn edges(&self) -> [&[f64]; 2] {
+        edges(&self.axes)
     }
 
     /// Cells along each axis.

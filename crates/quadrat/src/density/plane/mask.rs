@@ -2,8 +2,6 @@
 
 use crate::support::Polygon;
 
-use super::super::cells::Cells;
-
 /// The ends of what polygons cover along both axes.
 pub(super) fn extent(polygons: &[Polygon]) -> [(f64, f64); 2] {
     let none = [(f64::INFINITY, f64::NEG_INFINITY); 2];
@@ -13,16 +11,20 @@ pub(super) fn extent(polygons: &[Polygon]) -> [(f64, f64); 2] {
 }
 
 /// The share of every cell that lies inside of polygons that do not overlap, shape `[first axis,
-/// second axis]`, the second running fastest.
+/// second axis]`, the second running fastest. Where they overlap, shares add up to at most one.
+///
+/// # Arguments
+/// * `edges` - of the cells along each axis
 ///
 /// # Numerics
 /// Exact but for rounding: the area of a polygon within a cell is `int clamp(x - left, 0, width)
 /// dy` along the part of its outline that lies in the cell's row, which is a sum over pieces of its
 /// sides. `O(pieces + cells)`.
-pub(super) fn shares(axes: &[Cells; 2], polygons: &[Polygon]) -> Vec<f64> {
-    let (m, n) = (axes[0].len(), axes[1].len());
+pub(super) fn shares(edges: [&[f64]; 2], polygons: &[Polygon]) -> Vec<f64> {
+    let [m, n] = edges.map(|e| e.len() - 1);
+    let width = |axis: usize, cell: usize| edges[axis][cell + 1] - edges[axis][cell];
     let mut sweep = Sweep {
-        edges: [&axes[0].edges, &axes[1].edges],
+        edges,
         within: vec![0.0; m * n],
         left: vec![0.0; (m + 1) * n],
     };
@@ -35,7 +37,7 @@ pub(super) fn shares(axes: &[Cells; 2], polygons: &[Polygon]) -> Vec<f64> {
     for j in 0..n {
         let mut beyond = left[m * n + j];
         for i in (0..m).rev() {
-            let (width, height) = (axes[0].width(i), axes[1].width(j));
+            let (width, height) = (width(0, i), width(1, j));
             let area = within[i * n + j] + beyond * width;
             within[i * n + j] = (area / (width * height)).clamp(0.0, 1.0);
             beyond += left[i * n + j];
@@ -45,6 +47,15 @@ pub(super) fn shares(axes: &[Cells; 2], polygons: &[Polygon]) -> Vec<f64> {
     let tiny = within.iter_mut().filter(|share| **share < 1e-9);
     tiny.for_each(|share| *share = 0.0);
     within
+}
+
+/// The share of the land of a cell that lies in a polygon, of which a share of the whole cell does:
+/// of a cell that a border cuts, what is there lies on the land.
+pub(super) fn of_land(share: f64, land: f64) -> f64 {
+    match land > 0.0 {
+        true => (share / land).min(1.0),
+        false => 0.0,
+    }
 }
 
 /// Areas below the sides seen so far.
@@ -123,6 +134,7 @@ impl Sweep<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::cells::Cells;
     use super::super::super::rows::Clean;
     use super::super::super::scale::scale;
     use super::*;
@@ -135,6 +147,10 @@ mod tests {
         };
         let scale = scale(&rows).unwrap();
         [m, n].map(|count| Cells::lay(count, &scale, (0.0, size), None, false).unwrap())
+    }
+
+    fn edges(axes: &[Cells; 2]) -> [&[f64]; 2] {
+        axes.each_ref().map(|axis| axis.edges.as_slice())
     }
 
     fn polygon(rings: Vec<Vec<[f64; 2]>>) -> Polygon {
@@ -152,7 +168,7 @@ mod tests {
         let mut turned = square(1.0, 1.0, 4.0);
         turned.reverse();
         for ring in [square(1.0, 1.0, 4.0), turned] {
-            let got = shares(&axes, &[polygon(vec![ring])]);
+            let got = shares(edges(&axes), &[polygon(vec![ring])]);
             let cover = |from: f64, to: f64| ((to.min(5.0) - from.max(1.0)).max(0.0)) / (to - from);
             for i in 0..4 {
                 for j in 0..5 {
@@ -173,7 +189,7 @@ mod tests {
     fn holes_parts_beyond_and_slanted_sides_are_areas() {
         let axes = axes(30, 40, 10.0);
         let total = |polygons: &[Polygon]| {
-            shares(&axes, polygons).iter().sum::<f64>() * (10.0 / 30.0) * (10.0 / 40.0)
+            shares(edges(&axes), polygons).iter().sum::<f64>() * (10.0 / 30.0) * (10.0 / 40.0)
         };
         // Sums of up to 1,200 clipped areas, each to some roundings of coordinates up to ten.
         let near = |a: f64, b: f64| (a - b).abs() < 1e-11;
@@ -194,7 +210,7 @@ mod tests {
         assert!(near(total(&[diamond(5.0, 10.0, 2.0)]), 4.0));
         assert!(near(total(&[diamond(20.0, 5.0, 2.0)]), 0.0));
         // Against counting of many points.
-        let got = shares(&axes, &[triangle]);
+        let got = shares(edges(&axes), &[triangle]);
         let inside = |x: f64, y: f64| {
             let corners = [[8.0, 0.5], [9.7, 3.1], [7.2, 2.4]];
             let side = |k: usize| {

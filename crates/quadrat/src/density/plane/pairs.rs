@@ -3,6 +3,7 @@
 use super::super::error::{DensityError, Warning};
 use super::super::rows::{Clean, MOST_IN_BINS, check_length, check_weights};
 use super::patches::Boxed;
+use crate::support::Polygon;
 
 /// Rows that can be used.
 #[derive(Debug, Clone, Default)]
@@ -13,8 +14,10 @@ pub(in super::super) struct Pairs {
     pub weights: Vec<f64>,
     /// Where each stands among the rows that were given; empty where none was left out.
     rows: Vec<usize>,
-    /// Boxes that other rows lie in, all different.
+    /// Boxes that other rows lie in, all different; or those around the areas that they lie in.
     pub boxes: Vec<Boxed>,
+    /// Where the area of each box stands among those given; empty where boxes are what is known.
+    areas: Vec<usize>,
     /// What was left out.
     pub warnings: Vec<Warning>,
 }
@@ -30,9 +33,30 @@ impl Pairs {
         self.rows.get(i).copied().unwrap_or(i)
     }
 
+    /// Takes many values in boxes as fewer in the same proportions.
+    fn limit(&mut self) {
+        let total: f64 = self.boxes.iter().map(|b| b.1).sum();
+        if total > MOST_IN_BINS {
+            let share = MOST_IN_BINS / total;
+            self.boxes.iter_mut().for_each(|b| b.1 *= share);
+            self.warnings.push(Warning::Proportional {
+                total,
+                most: MOST_IN_BINS,
+            });
+        }
+    }
+
     /// How many values.
     pub fn len(&self) -> usize {
         self.values[0].len()
+    }
+
+    /// The areas that rows lie in, of all that were given, with their weights and places; none
+    /// where what is known of rows are no areas.
+    pub fn areas<'a>(&self, given: &'a [Polygon]) -> Option<Vec<(&'a Polygon, f64, usize)>> {
+        let with = |(at, boxed): (&usize, &Boxed)| (&given[*at], boxed.1, *at);
+        let all = self.areas.iter().zip(&self.boxes).map(with);
+        (!self.areas.is_empty()).then(|| all.collect())
     }
 
     /// One column, on the axis that it is estimated on.
@@ -214,15 +238,48 @@ pub(in super::super) fn clean_boxes(
         }
         same
     });
-    let total: f64 = out.boxes.iter().map(|b| b.1).sum();
-    if total > MOST_IN_BINS {
-        let share = MOST_IN_BINS / total;
-        out.boxes.iter_mut().for_each(|b| b.1 *= share);
-        out.warnings.push(Warning::Proportional {
-            total,
-            most: MOST_IN_BINS,
+    out.limit();
+    Ok(out)
+}
+
+/// Checks areas against the bounds, and leaves out those that weigh nothing.
+///
+/// # Errors
+/// Lengths that differ, weights that are none, areas beyond the bounds or, on logarithmic axes,
+/// that reach zero, none left.
+pub(in super::super) fn clean_areas(
+    areas: &[Polygon],
+    weights: &[f64],
+    bounds: [(f64, f64); 2],
+    log: [bool; 2],
+) -> Result<Pairs, DensityError> {
+    let n = areas.len();
+    check_length("counts", n, weights.len())?;
+    check_weights(weights)?;
+    let mut out = Pairs::default();
+    for (i, (area, weight)) in areas.iter().zip(weights).enumerate() {
+        let mut ends = area.bounds();
+        if *weight <= 0.0 {
+            continue;
+        }
+        for axis in [0, 1] {
+            let ((lower, upper), (from, to)) = (ends[axis], bounds[axis]);
+            let nearest = if upper < from { upper } else { lower };
+            if upper < from || lower > to || log[axis] && lower <= 0.0 {
+                within(i, nearest, bounds[axis], log[axis]).map_err(|e| e.of_column(axis))?;
+            }
+            ends[axis] = (lower.max(from), upper.min(to));
+        }
+        out.boxes.push((ends, *weight));
+        out.areas.push(i);
+    }
+    if out.boxes.is_empty() || n < 2 {
+        return Err(DensityError::TooFew {
+            rows: n,
+            usable: out.boxes.len(),
         });
     }
+    out.limit();
     Ok(out)
 }
 

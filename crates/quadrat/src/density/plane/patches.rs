@@ -1,4 +1,4 @@
-//! Boxes of several cells that rows are known to lie in.
+//! Boxes, and areas with any outline, that rows are known to lie in.
 //!
 //! With `u` the probabilities of the cells and `A` the share of each cell that lies in each box,
 //!
@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::super::cells::Cells;
 use super::super::counts::{Span, covers, rounded, span};
 use super::super::error::{DensityError, Warning};
+use super::mask;
+use crate::support::Polygon;
 
 /// More different boxes than this are rounded to edges of cells.
 const MOST_BOXES: usize = 1500;
@@ -22,7 +24,7 @@ const MOST: usize = 6000;
 /// A box in the data with the weight of its rows: ends along both axes.
 pub(super) type Boxed = ([(f64, f64); 2], f64);
 
-/// Boxes of several cells.
+/// Boxes or areas of several cells.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in super::super) struct Patches {
     /// Weight of the rows of each.
@@ -56,6 +58,48 @@ fn within(span: &Span, cell: usize) -> f64 {
         true => 1.0,
         false => span.share(cell),
     }
+}
+
+/// The cells of which something that can hold a value lies in an area, with the share that does.
+fn held(axes: &[Cells; 2], area: &Polygon, inside: &[f64]) -> Vec<(usize, f64)> {
+    let columns = axes[1].len();
+    let ends = area.bounds();
+    let reach = [0, 1].map(|a| {
+        let (edges, (from, to)) = (&axes[a].edges, ends[a]);
+        let first = edges.partition_point(|e| *e <= from).max(1) - 1;
+        let last = edges.partition_point(|e| *e < to).min(axes[a].len());
+        (first, last)
+    });
+    let [(top, bottom), (left, right)] = reach;
+    if top >= bottom || left >= right {
+        return Vec::new();
+    }
+    let edges = [&axes[0].edges[top..=bottom], &axes[1].edges[left..=right]];
+    let shares = mask::shares(edges, std::slice::from_ref(area));
+    let width = right - left;
+    let place = |at: usize| (top + at / width) * columns + left + at % width;
+    let of_land = |(at, share): (usize, f64)| (place(at), mask::of_land(share, inside[place(at)]));
+    let all = shares.into_iter().enumerate().map(of_land);
+    all.filter(|(_, share)| *share > 0.0).collect()
+}
+
+/// Refuses boxes and areas that hold more cells, all together, or are more than can be borne.
+fn check(reach: usize, kept: usize) -> Result<(), DensityError> {
+    if reach > MOST_ENTRIES {
+        return Err(DensityError::Setting {
+            what: "the number of cells that boxes or areas hold, all together",
+            value: reach as f64,
+            requirement: "at most 4000000: take fewer cells, or join those that overlap",
+        });
+    }
+    if kept > MOST {
+        return Err(DensityError::Setting {
+            what: "the number of different boxes or areas of several cells",
+            value: kept as f64,
+            requirement: "at most 6000: take fewer cells, or join those that are neighbours",
+        });
+    }
+    Ok(())
 }
 
 /// A box in cells.
@@ -132,44 +176,100 @@ impl Patches {
                 same
             });
         }
-        let reach: usize = kept.iter().map(Patch::cells).sum();
-        if reach > MOST_ENTRIES {
-            return Err(DensityError::Setting {
-                what: "the number of cells that boxes hold, all together",
-                value: reach as f64,
-                requirement: "at most 4000000: take fewer cells, or join boxes that overlap",
-            });
-        }
-        if kept.len() > MOST {
-            return Err(DensityError::Setting {
-                what: "the number of different boxes of several cells",
-                value: kept.len() as f64,
-                requirement: "at most 6000: take fewer cells, which boxes are rounded to",
-            });
-        }
-        Ok(Self::index(&kept, columns, counts.len()))
+        check(kept.iter().map(Patch::cells).sum(), kept.len())?;
+        let cells_of = |patch: &Patch| {
+            let [a, b] = patch.spans;
+            let cell = move |i: usize, j: usize| (i * columns + j, within(&a, i) * within(&b, j));
+            let line = move |i: usize| b.cells().map(move |j| cell(i, j));
+            a.cells().flat_map(line)
+        };
+        let all = kept.iter().map(|patch| (patch.weight, cells_of(patch)));
+        Ok(Self::index(all, counts.len()))
     }
 
-    fn index(kept: &[Patch], columns: usize, cells: usize) -> Self {
-        let mut of_cell: Vec<Vec<(usize, f64)>> = vec![Vec::new(); cells];
-        for (b, patch) in kept.iter().enumerate() {
-            for i in patch.spans[0].cells() {
-                for j in patch.spans[1].cells() {
-                    let share = within(&patch.spans[0], i) * within(&patch.spans[1], j);
-                    if share > 0.0 {
-                        of_cell[i * columns + j].push((b, share));
-                    }
+    /// Lays areas over cells; what lies within one cell is added to its count.
+    ///
+    /// # Arguments
+    /// * `areas` - with the weight of the rows of each and where it stands among those given
+    /// * `inside` - the share of every cell in which a value can be
+    ///
+    /// # Errors
+    /// The first area of which no cell can hold a value, and too many of several cells.
+    pub fn of_areas(
+        axes: &[Cells; 2],
+        areas: &[(&Polygon, f64, usize)],
+        inside: &[f64],
+        counts: &mut [f64],
+    ) -> Result<Self, DensityError> {
+        let mut kept: Vec<(f64, Vec<(usize, f64)>)> = Vec::new();
+        let mut reach = 0;
+        for &(area, weight, row) in areas {
+            let cells = held(axes, area, inside);
+            match cells.as_slice() {
+                [] => {
+                    return Err(DensityError::Beyond {
+                        count: 1,
+                        first: row,
+                    });
+                }
+                [(cell, _)] => counts[*cell] += weight,
+                _ => {
+                    reach += cells.len();
+                    kept.push((weight, cells));
+                    check(reach, kept.len())?;
                 }
             }
         }
-        let mut out = Self {
-            weights: kept.iter().map(|p| p.weight).collect(),
-            starts: vec![0],
-            entries: Vec::new(),
-        };
+        Ok(Self::index(kept, counts.len()))
+    }
+
+    /// # Arguments
+    /// * `all` - the weight of each box with its cells and the share of each
+    fn index<I>(all: impl IntoIterator<Item = (f64, I)>, cells: usize) -> Self
+    where
+        I: IntoIterator<Item = (usize, f64)>,
+    {
+        let mut of_cell: Vec<Vec<(usize, f64)>> = vec![Vec::new(); cells];
+        let mut out = Self::default();
+        for (b, (weight, held)) in all.into_iter().enumerate() {
+            out.weights.push(weight);
+            for (cell, share) in held {
+                if share > 0.0 {
+                    of_cell[cell].push((b, share));
+                }
+            }
+        }
+        out.starts.push(0);
         for entries in of_cell {
             out.entries.extend(entries);
             out.starts.push(out.entries.len());
+        }
+        out
+    }
+
+    /// These and, as one more where there is any, what they leave of the cells that can hold a value,
+    /// with the rows that are left of so many.
+    pub fn with_rest(&self, total: f64, inside: impl Fn(usize) -> f64) -> Self {
+        let rest = self.weights.len();
+        let mut out = Self {
+            weights: self.weights.clone(),
+            starts: vec![0],
+            entries: Vec::with_capacity(self.entries.len()),
+        };
+        let mut any = false;
+        for cell in 0..self.starts.len().saturating_sub(1) {
+            let own = self.of(cell);
+            out.entries.extend_from_slice(own);
+            let left = 1.0 - own.iter().map(|(_, share)| share).sum::<f64>();
+            if left > ROUNDING && inside(cell) > 0.0 {
+                out.entries.push((rest, left));
+                any = true;
+            }
+            out.starts.push(out.entries.len());
+        }
+        if any {
+            let held: f64 = self.weights.iter().sum();
+            out.weights.push((total - held).max(1.0));
         }
         out
     }

@@ -23,6 +23,8 @@ pub(super) enum Rows<'a> {
     Pairs([&'a [f64]; 2]),
     /// That it lies in a box: lower and upper ends along the first axis, then along the second.
     Boxes([&'a [f64]; 4]),
+    /// That it lies in an area.
+    Areas(&'a [Polygon]),
 }
 
 /// Rows and settings.

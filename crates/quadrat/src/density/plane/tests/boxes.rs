@@ -54,7 +54,7 @@ fn grid(pairs: &Pairs, shape: [usize; 2], polygons: Option<&[Polygon]>) -> Grid 
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(shape[a], &scale, OPEN[a], None, false).unwrap()
     });
-    Grid::new(axes, pairs, Kind::Joint, polygons, &mut Vec::new()).unwrap()
+    Grid::new(axes, pairs, Kind::Joint, (polygons, &[]), &mut Vec::new()).unwrap()
 }
 
 /// A triangle that leaves out a corner.
@@ -168,7 +168,7 @@ fn a_box_that_is_a_cell_is_a_value_in_it() {
         boxed.boxes.push((ends, 1.0));
     }
     let axes = of_values.axes.clone();
-    let of_boxes = Grid::new(axes, &boxed, Kind::Joint, None, &mut Vec::new()).unwrap();
+    let of_boxes = Grid::new(axes, &boxed, Kind::Joint, (None, &[]), &mut Vec::new()).unwrap();
     assert!(of_boxes.patches.is_empty());
     assert_eq!(of_boxes.counts, of_values.counts);
 }

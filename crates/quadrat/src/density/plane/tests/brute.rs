@@ -23,7 +23,7 @@ fn small(kind: Kind, bounds: [(f64, f64); 2], shape: [usize; 2]) -> Grid {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(shape[a], &scale, bounds[a], None, false).unwrap()
     });
-    Grid::new(axes, &pairs, kind, None, &mut Vec::new()).unwrap()
+    Grid::new(axes, &pairs, kind, (None, &[]), &mut Vec::new()).unwrap()
 }
 
 /// All products of cosines.

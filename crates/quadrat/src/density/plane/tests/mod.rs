@@ -1,5 +1,6 @@
 //! Densities over a plane against brute force, each other, and on samples nobody would wish for.
 
+mod areas;
 mod boxes;
 mod brute;
 mod conditional;

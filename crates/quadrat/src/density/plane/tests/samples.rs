@@ -155,7 +155,7 @@ fn few_functions_lose_what_is_stated() {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(22, &scale, open, None, false).unwrap()
     });
-    let grid = Grid::new(axes, &pairs, Kind::Joint, None, &mut Vec::new()).unwrap();
+    let grid = Grid::new(axes, &pairs, Kind::Joint, (None, &[]), &mut Vec::new()).unwrap();
     let wanted = Wanted {
         kernel: Kernel::Se,
         variance: 10.0,

@@ -1,36 +1,43 @@
-//! Polygons inside of which alone values can be, from a GeoJSON file.
+//! Polygons of a GeoJSON file: inside of which alone values can be, or that rows lie in.
 
 use std::path::Path;
 
 use quadrat::support::Polygon;
 
 use crate::diagnostic::Problems;
-use crate::geo_file::outlines;
+use crate::geo_file::{GeoFile, outlines};
 use crate::table::open_geo;
 
-/// Polygons, and what was mended of them.
+/// Polygons, one for each feature, and what was mended of them.
 #[derive(Debug)]
-pub struct Inside {
+pub struct Polygons {
     polygons: Vec<Polygon>,
     warnings: Vec<String>,
 }
 
-impl Inside {
+impl Polygons {
     /// Reads a file; coordinates are those of the columns, whatever their unit.
     ///
     /// # Errors
     /// A file that is none, and polygons that cannot be used.
     pub fn read(path: &Path, shown: &Path) -> Result<Self, Problems> {
-        let file = open_geo(path, shown)?;
+        Self::of(&*open_geo(path, shown)?)
+    }
+
+    /// Those of a file that was read.
+    ///
+    /// # Errors
+    /// Polygons that cannot be used.
+    pub fn of(file: &GeoFile) -> Result<Self, Problems> {
         let mut warnings = Vec::new();
-        let found = outlines(&file, false, None, false, &mut warnings)?;
+        let found = outlines(file, false, None, false, &mut warnings)?;
         Ok(Self {
             polygons: found.into_iter().flatten().map(|o| o.polygon).collect(),
             warnings,
         })
     }
 
-    pub fn polygons(&self) -> &[Polygon] {
+    pub fn as_slice(&self) -> &[Polygon] {
         &self.polygons
     }
 
