@@ -60,10 +60,10 @@ pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
         open(|i| i.0 == f64::NEG_INFINITY),
         open(|i| i.1 == f64::INFINITY),
     );
-    let (quartiles, (mean, sd)) = if rows.weights.is_empty() && rows.intervals.is_empty() {
-        of_values(&rows.values)
-    } else {
-        of_pairs(spread(rows, least, most))
+    let (quartiles, (mean, sd)) = match (rows.weights.is_empty(), rows.intervals.is_empty()) {
+        (true, true) => of_values(&rows.values),
+        (false, true) => of_pairs(spread(rows, least, most), repeated),
+        (_, false) => of_pairs(spread(rows, least, most), passed),
     };
     let interquartile = (quartiles[2] - quartiles[0]) / NORMAL_QUARTILES;
     let scale = if interquartile > 0.0 {
@@ -141,22 +141,51 @@ fn of_values(values: &[f64]) -> ([f64; 3], (f64, f64)) {
     (quartiles, deviation(pairs, quartiles[1]))
 }
 
-/// The same of weighted values.
-fn of_pairs(mut pairs: Vec<(f64, f64)>) -> ([f64; 3], (f64, f64)) {
+/// The same of weighted values, with the quantile of sorted pairs that is told.
+fn of_pairs(
+    mut pairs: Vec<(f64, f64)>,
+    quantile: impl Fn(&[(f64, f64)], f64) -> f64,
+) -> ([f64; 3], (f64, f64)) {
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = pairs.iter().map(|p| p.1).sum();
-    let quantile = |p: f64| {
-        let mut sum = 0.0;
-        for (x, w) in &pairs {
-            sum += w;
-            if sum >= p * total {
-                return *x;
-            }
-        }
-        pairs.last().map_or(f64::NAN, |p| p.0)
-    };
-    let quartiles = [quantile(0.25), quantile(0.5), quantile(0.75)];
+    let quartiles = [0.25, 0.5, 0.75].map(|p| quantile(&pairs, p));
     (quartiles, deviation(pairs.iter().copied(), quartiles[1]))
+}
+
+/// The first value below which a share of the weight lies, of intervals that are spread out.
+fn passed(pairs: &[(f64, f64)], p: f64) -> f64 {
+    let total: f64 = pairs.iter().map(|p| p.1).sum();
+    let mut sum = 0.0;
+    let is_passed = |(_, w): &&(f64, f64)| {
+        sum += w;
+        sum >= p * total
+    };
+    let found = pairs.iter().find(is_passed).or(pairs.last());
+    found.map_or(f64::NAN, |(x, _)| *x)
+}
+
+/// The quantile of as many copies of each value as its weight says, interpolated between them, so
+/// that weights of one are none; a value of less than one copy stands where it begins.
+fn repeated(pairs: &[(f64, f64)], p: f64) -> f64 {
+    let copies = |w: f64| (w - 1.0).max(0.0);
+    let all: f64 = pairs.iter().map(|(_, w)| w).sum();
+    let at = p * pairs.last().map_or(0.0, |(_, w)| all - w + copies(*w));
+    let (mut first, mut before) = (0.0, None);
+    for &(x, w) in pairs {
+        if at <= first {
+            return match before {
+                Some((last, value)) if at < first => {
+                    value + (at - last) / (first - last) * (x - value)
+                }
+                _ => x,
+            };
+        }
+        let last = first + copies(w);
+        if at <= last {
+            return x;
+        }
+        (first, before) = (first + w, Some((last, x)));
+    }
+    before.map_or(f64::NAN, |(_, x)| x)
 }
 
 /// Mean and standard deviation (divided by the sum of weights), without overflow for values of any
@@ -179,4 +208,30 @@ fn deviation(pairs: impl Iterator<Item = (f64, f64)> + Clone, about: f64) -> (f6
     let mean = first / weight;
     let sd = unit * (second / weight - mean * mean).max(0.0).sqrt();
     (about + unit * mean, sd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_numbers_of_copies() {
+        let values = [3.0, -1.0, 4.0, 1.5, 9.0, 2.6];
+        let ones: Vec<(f64, f64)> = values.iter().map(|x| (*x, 1.0)).collect();
+        assert_eq!(of_pairs(ones, repeated), of_values(&values));
+        let weights = [2.0, 1.0, 5.0, 3.0, 1.0, 4.0];
+        let copies = values.iter().zip(weights);
+        let copies = copies.flat_map(|(x, w)| std::iter::repeat_n(*x, w as usize));
+        let weighted = values.iter().copied().zip(weights).collect();
+        let (quartiles, (mean, sd)) = of_pairs(weighted, repeated);
+        let (expected, (all_mean, all_sd)) = of_values(&copies.collect::<Vec<f64>>());
+        assert_eq!(quartiles, expected);
+        // Sums in another order.
+        assert!((mean - all_mean).abs() < 1e-14 && (sd - all_sd).abs() < 1e-14);
+        // Weights that add up to one have the quartiles of those that do not.
+        let small = values.iter().map(|x| (*x, 1.0 / 6.0)).collect();
+        let (small, _) = of_pairs(small, repeated);
+        let (whole, _) = of_values(&values);
+        assert!(small.iter().zip(whole).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
 }

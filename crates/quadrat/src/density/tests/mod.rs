@@ -1,6 +1,7 @@
 //! Against brute force, against sampling, and on samples that nobody would wish for.
 
 mod brute;
+mod lifted;
 pub(super) mod samples;
 mod saved;
 
