@@ -14,7 +14,7 @@ use super::predictive::{Predictive, What};
 use super::summary::{FitSummary, LeaveOneOut};
 use super::varying_noise::VaryingNoise;
 use crate::error::{FitError, InputError};
-use crate::kernel::{Kernel, Kind, Role};
+use crate::kernel::Kernel;
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
@@ -412,64 +412,6 @@ impl Posterior {
             return Ok(all.into_iter().next().map(known).unwrap_or_default());
         }
         Ok(self.normal_moments(component, parts))
-    }
-
-    /// From the lowest to the highest coordinate of all rows along a column of the kernel, those
-    /// that follow from others and were left out too.
-    fn range(&self, d: usize) -> (f64, f64) {
-        let (lower, upper) = self.problem.observed().range(d);
-        match self.left_out.get(d) {
-            Some((lo, hi)) => (lower.min(*lo), upper.max(*hi)),
-            None => (lower, upper),
-        }
-    }
-
-    /// Rows of `at` that lie farther outside the observed range along some input than its largest
-    /// lengthscale, or than the range if that is shorter (half the range where there is no
-    /// lengthscale): the data say little there. Labels are never outside, see
-    /// [`Self::new_labels`].
-    ///
-    /// # Errors
-    /// [`InputError::UnknownDimension`].
-    pub fn extrapolation(&self, at: &Functionals) -> Result<Vec<usize>, InputError> {
-        let at = at.select(self.dims())?;
-        let kernel = self.problem.kernel();
-        let labels = self.only_labels();
-        let own: Vec<usize> = (0..kernel.columns().len())
-            .filter(|d| kernel.output_column() != Some(*d))
-            .collect();
-        let theta = &self.components[0].theta;
-        let limits: Vec<(f64, f64)> = own
-            .into_iter()
-            .map(|d| {
-                if labels.contains(&d) {
-                    return (f64::NEG_INFINITY, f64::INFINITY);
-                }
-                let (lo, hi) = self.range(d);
-                let parameters = self.problem.kernel().parameters().iter().zip(theta);
-                let reach = parameters
-                    .filter(|(p, _)| {
-                        p.kind != Kind::Linear
-                            && matches!(&p.role, Role::Lengthscale(dims) if dims.contains(&d))
-                    })
-                    .map(|(_, l)| *l)
-                    .fold(0.0, f64::max);
-                let reach = if reach > 0.0 {
-                    reach.min(hi - lo)
-                } else {
-                    0.5 * (hi - lo)
-                };
-                (lo - reach, hi + reach)
-            })
-            .collect();
-        Ok((0..at.len())
-            .filter(|&row| {
-                limits.iter().enumerate().any(|(d, &(lo, hi))| {
-                    let (a, b) = at.extent(row, d);
-                    a < lo || b > hi
-                })
-            })
-            .collect())
     }
 }
 

@@ -14,7 +14,7 @@
 //! | what stands behind observed rows; reports to come | `behind`, `limits`, `report` |
 //! | groups of predictions that meet totals; functions of a shape | `meet`, `shape` |
 //! | rows left out | `crossvalidation` |
-//! | warnings | `excerpts`, `fine_noise`, `finer`, `misfit`, `sums` |
+//! | warnings | `excerpts`, `extrapolation`, `fine_noise`, `finer`, `misfit`, `sums` |
 
 mod along;
 pub(crate) mod amounts;
@@ -27,6 +27,7 @@ pub(crate) mod crossvalidation;
 mod drawn_total;
 pub(crate) mod draws;
 pub(crate) mod excerpts;
+mod extrapolation;
 pub(crate) mod fine_noise;
 pub(crate) mod finer;
 pub(crate) mod inputs;

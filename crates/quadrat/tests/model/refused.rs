@@ -206,6 +206,24 @@ fn repeated_exact_rows_are_named_when_they_contradict_each_other() {
     );
 }
 
+/// One row far away, such as a wrong year, says nothing of what lies between it and the others.
+#[test]
+fn a_far_row_does_not_bring_what_lies_between_near() {
+    let (near, values) = waves(6);
+    let mut set = near.clone();
+    set.push_point(&[1e6]).unwrap();
+    let mut with_far = values.clone();
+    with_far.push(0.0);
+    let at = Functionals::points("t", &[3.0, 1e3, 5e5, 1e6]).unwrap();
+    let of = |set: Functionals, y: Vec<f64>| {
+        let noise = Noise::Known(vec![0.01; y.len()]);
+        let rows = Observations::gaussian(set, y, noise).unwrap();
+        map(&Model::new(Kernel::se(["t"])).observe(rows)).extrapolation(&at)
+    };
+    assert_eq!(of(near, values).unwrap(), [1, 2, 3]);
+    assert_eq!(of(set, with_far).unwrap(), [1, 2]);
+}
+
 #[test]
 fn observation_scale_needs_a_noise_for_new_rows() {
     let (set, y) = waves(6);

@@ -70,16 +70,9 @@ fn boxes_are_as_certain_as_their_counts() {
     let counts = rough(36, 2);
     let all: f64 = counts.iter().sum();
     let edge = |i: usize| i as f64 / 6.0;
-    let ends = |of: fn(usize) -> usize, by: usize| -> Vec<f64> {
-        (0..36).map(|i| edge(of(i) + by)).collect()
-    };
-    let (first, second): (fn(usize) -> usize, fn(usize) -> usize) = (|i| i / 6, |i| i % 6);
-    let (a, b, c, d) = (
-        ends(first, 0),
-        ends(first, 1),
-        ends(second, 0),
-        ends(second, 1),
-    );
+    let first = |by: usize| -> Vec<f64> { (0..36).map(|i| edge(i / 6 + by)).collect() };
+    let second = |by: usize| -> Vec<f64> { (0..36).map(|i| edge(i % 6 + by)).collect() };
+    let (a, b, c, d) = (first(0), first(1), second(0), second(1));
     let unit = (0.0, 1.0);
     let density = Density2d::from_bins([&a, &b], [&c, &d], &counts).bounds(unit, unit);
     let estimate = density.cells(30, 30).estimate().unwrap();
