@@ -18,10 +18,14 @@ use crate::posterior::mixture::Posterior;
 use crate::posterior::summary::FitSummary;
 use crate::posterior::{fine_noise, misfit};
 use crate::problem::assembly::Problem;
+use crate::problem::engine::limits;
+use crate::problem::observations::Observations;
+use crate::problem::pooled::is_pooled;
 use crate::problem::scale::Scale;
 use crate::problem::settings::{FitOptions, Hyperparameters, Inference};
 use crate::problem::sparse::{Sparse, SparseChoice};
 use crate::progress::{Keeper, Progress};
+use crate::support::Functionals;
 
 /// Mean counts from which on Poisson counts are judged, and what is too much of their variance.
 const LARGE: f64 = 500.0;
@@ -70,16 +74,24 @@ impl Model {
     /// need too much memory.
     #[must_use]
     pub fn is_large(&self) -> bool {
+        let supports = || self.tables.iter().map(Observations::supports);
+        let rows = supports().map(Functionals::len).sum();
+        let atoms = supports().map(Functionals::atom_count).sum();
+        if limits::all_take(rows, atoms) && !self.tables.iter().any(is_pooled) {
+            return false;
+        }
         let Ok(dense) = self.problem(Inference::Auto, None) else {
             return false;
         };
-        dense
-            .engine()
-            .check_size()
-            .is_err_and(|error| self.is_of_points(&error))
-            && self
-                .problem(Inference::Sparse, Some(&SparseChoice::default()))
-                .is_ok()
+        let size = dense.engine().check_size();
+        drop(dense);
+        size.is_err_and(|error| self.is_of_points(&error)) && self.has_inducing_points()
+    }
+
+    /// Whether inducing points can stand for these rows.
+    fn has_inducing_points(&self) -> bool {
+        let specified = self.specified(Inference::Sparse, true);
+        specified.is_ok_and(|model| Sparse::new(&model, &SparseChoice::default()).is_ok())
     }
 
     /// Whether what is too much are given points, of which inducing points may stand for many;
@@ -366,7 +378,7 @@ impl Posterior {
             let dispersion = pearson.sum::<f64>() / size;
             if dispersion > OVERDISPERSED {
                 // Few inducing points cannot follow many rows, however the counts vary.
-                let inducing = self.inducing().map_or(0, crate::support::Functionals::len);
+                let inducing = self.inducing().map_or(0, Functionals::len);
                 let cause = match inducing < self.problem.rows() {
                     false => "use `negative_binomial`".to_owned(),
                     true => format!(

@@ -66,7 +66,6 @@ pub use crate::problem::settings::{
     AUTO_FREE, AUTO_ROWS, FitOptions, Hyperparameters, Inducing, Inference, Mean, Setting,
 };
 use crate::problem::sparse::{Sparse, SparseChoice};
-use crate::problem::specified::Specified;
 pub use crate::problem::varying::Varying;
 #[cfg(feature = "mcmc")]
 pub use mcmc::{HyperCheck, McmcReport, RowCheck, Spread};
@@ -219,16 +218,7 @@ impl Model {
         sparse: Option<&SparseChoice>,
     ) -> Result<Problem, InputError> {
         let specified = self.specified(inference, sparse.is_some())?;
-        let sparse = sparse.map(|choice| {
-            let Specified {
-                kernel,
-                mean,
-                parameters,
-                tables,
-                ..
-            } = &specified;
-            Sparse::new(kernel, mean, parameters, tables, choice)
-        });
+        let sparse = sparse.map(|choice| Sparse::new(&specified, choice));
         let sparse = sparse.transpose()?;
         Ok(Problem::new(specified, sparse))
     }

@@ -250,27 +250,6 @@ impl Posterior {
             .map_err(crate::error::FitError::from)?;
         let seconds = Seconds::new(saved.seconds, &saved.tables);
         let seconds = seconds.map_err(crate::error::FitError::from)?;
-        let sparse = saved.sparse.map(|sparse| {
-            let choice = SparseChoice {
-                inducing: Inducing::At(Box::new(sparse.inducing)),
-                form: sparse.form,
-                within: sparse.within,
-                ..SparseChoice::default()
-            };
-            let made = Sparse::new(
-                &saved.kernel,
-                &saved.mean,
-                &saved.parameters,
-                &tables,
-                &choice,
-            );
-            made.map(|made| Sparse {
-                found: sparse.found,
-                is_thinned: sparse.is_thinned,
-                ..made
-            })
-        });
-        let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
         let model = Specified::known(
             saved.kernel,
             tables,
@@ -280,6 +259,20 @@ impl Posterior {
             saved.method,
             seconds,
         );
+        let sparse = saved.sparse.map(|sparse| {
+            let choice = SparseChoice {
+                inducing: Inducing::At(Box::new(sparse.inducing)),
+                form: sparse.form,
+                within: sparse.within,
+                ..SparseChoice::default()
+            };
+            Sparse::new(&model, &choice).map(|made| Sparse {
+                found: sparse.found,
+                is_thinned: sparse.is_thinned,
+                ..made
+            })
+        });
+        let sparse = sparse.transpose().map_err(crate::error::FitError::from)?;
         let mut problem = Problem::new(model, sparse);
         problem
             .engine()

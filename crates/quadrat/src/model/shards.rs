@@ -152,17 +152,16 @@ impl Shard {
             before,
             ..SparseChoice::default()
         };
-        let (mean, parameters) = (outline.mean, outline.parameters);
-        let sparse = Sparse::new(&kernel, &mean, &parameters, &tables, &choice)?;
         let specified = Specified::known(
             kernel,
             tables,
-            mean,
-            parameters,
+            outline.mean,
+            outline.parameters,
             outline.own,
             Some(Method::Variational),
             Seconds::new(Vec::new(), &model.tables)?,
         );
+        let sparse = Sparse::new(&specified, &choice)?;
         Ok(Self {
             problem: Problem::new(specified, Some(sparse)),
         })

@@ -162,12 +162,9 @@ impl Problem {
         sparse: Option<&SparseChoice>,
     ) -> Result<Self, InputError> {
         let restricted = outputs::restrict(self.kernel(), tables)?;
-        let make = |choice| {
-            let (mean, parameters) = (self.mean(), self.parameters());
-            Sparse::new(self.kernel(), mean, parameters, &restricted, choice)
-        };
-        let sparse = sparse.map(make).transpose()?;
         let model = self.model_of(restricted, self.seconds().on(tables)?);
+        let sparse = sparse.map(|choice| Sparse::new(&model, choice));
+        let sparse = sparse.transpose()?;
         Ok(Self::new(model, sparse))
     }
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::mean::Means;
-use super::observations::Observations;
 use super::outputs::place;
 use super::pooled::is_pooled;
 use super::settings::{FitOptions, Inducing};
 use super::sparse_labels::with_labels;
+use super::specified::Specified;
 use crate::covariance::{Covariance, Induced};
 use crate::error::InputError;
 use crate::inference::sparse::{
@@ -87,18 +87,19 @@ pub(crate) struct Sparse {
 }
 
 impl Sparse {
-    /// `tables` are restricted to the columns of the kernel, those after a link per unit.
+    /// The points of the rows of a model, and inducing points as they are chosen.
     ///
     /// # Errors
     /// [`InputError`] for bags that cannot be summed, and for inducing points that do not fit the
     /// kernel.
-    pub fn new(
-        kernel: &Kernel,
-        mean: &Means,
-        parameters: &[Parameter],
-        tables: &[Observations],
-        choice: &SparseChoice,
-    ) -> Result<Self, InputError> {
+    pub fn new(model: &Specified, choice: &SparseChoice) -> Result<Self, InputError> {
+        let Specified {
+            kernel,
+            mean,
+            parameters,
+            tables,
+            ..
+        } = model;
         let covariance = Covariance::new(kernel);
         let mut observed = Functionals::new(kernel.columns().to_vec());
         let mut points = Functionals::new(kernel.columns().to_vec());

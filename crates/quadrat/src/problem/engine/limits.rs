@@ -14,6 +14,14 @@ const MAX_LINE_ROWS: usize = 200_000;
 /// above, their posterior is close to normal and a design of tens does.
 pub(super) const LATTICE_ROWS: usize = 200;
 
+/// Whether every dense engine takes so many rows of so many atoms, unless they are sums after a
+/// link, whose nodes count.
+pub(crate) fn all_take(rows: usize, atoms: usize) -> bool {
+    // The least of the three, so that nothing need be assembled to tell.
+    const { assert!(MAX_SITE_ROWS <= MAX_DENSE_ROWS && MAX_SITE_ROWS <= MAX_LINE_ROWS) };
+    rows <= MAX_SITE_ROWS && atoms <= MAX_ATOMS
+}
+
 /// Refuses more rows than a dense covariance may have.
 pub(super) fn check_dense(rows: usize) -> Result<(), InputError> {
     at_most(rows, MAX_DENSE_ROWS)

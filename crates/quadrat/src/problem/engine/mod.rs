@@ -13,7 +13,7 @@
 pub(crate) mod exact;
 mod interface;
 pub(crate) mod latents;
-mod limits;
+pub(crate) mod limits;
 mod line;
 pub(crate) mod pooled;
 pub(crate) mod sites;
