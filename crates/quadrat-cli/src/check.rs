@@ -3,6 +3,7 @@
 use anyhow::{Result, anyhow};
 use quadrat::error::{FitError, InputError};
 use quadrat::inference::mcmc::McmcOptions;
+use quadrat::model::Model;
 use quadrat_study::diagnostic::Paint;
 use quadrat_study::engine::{self, McmcReport, RowCheck};
 use quadrat_study::numbers::{count, human};
@@ -14,8 +15,7 @@ use crate::progress::Bar;
 use crate::terminal::short;
 
 /// Refuses what could not be sampled after the fit.
-pub fn possible(resolved: &Resolved) -> Result<()> {
-    let model = engine::model(resolved)?;
+pub fn possible(resolved: &Resolved, model: &Model) -> Result<()> {
     let found = model.check_can_be_sampled();
     found.map_err(|error| explain(resolved, &error.into()))
 }

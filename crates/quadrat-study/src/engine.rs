@@ -284,7 +284,11 @@ pub fn with_spare_inputs(table: &Observed) -> Result<Observations, InputError> {
 
 /// Fits the model of a study.
 pub fn fit(resolved: &Resolved, running: &Running) -> Result<Posterior> {
-    let model = model(resolved)?;
+    fit_model(resolved, &model(resolved)?, running)
+}
+
+/// The same where the [`model`] of the study was made already.
+pub fn fit_model(resolved: &Resolved, model: &Model, running: &Running) -> Result<Posterior> {
     let inference = &resolved.study.inference;
     let mut options = FitOptions::default()
         .with_hyperparameters(match inference.hyperparameters {

@@ -5,7 +5,7 @@ mod places;
 pub use places::Where;
 
 use anyhow::{Context, Result};
-use quadrat::model::Slope;
+use quadrat::model::{Model, Slope};
 
 use crate::answer::{Answer, Chances, Wanted};
 use crate::engine::{self, Finer, FitSummary, McmcReport, Posterior, Running};
@@ -74,8 +74,11 @@ fn shapes(resolved: &Resolved, posterior: &Posterior) -> Result<(Vec<ShapeHeld>,
 
 impl Outcome {
     /// Fits a study and answers its predictions.
-    pub fn compute(resolved: Resolved, running: &Running) -> Result<Self> {
-        let mut outcome = Self::fit(resolved, running)?;
+    ///
+    /// # Arguments
+    /// * `model` - that of the study, [`engine::model`]
+    pub fn compute(resolved: Resolved, model: &Model, running: &Running) -> Result<Self> {
+        let mut outcome = Self::fit(resolved, model, running)?;
         for asked in &outcome.resolved.predictions {
             if let Some(rows) = &asked.rows {
                 let wanted = engine::WantedRows {
@@ -154,9 +157,9 @@ impl Outcome {
         }
     }
 
-    /// Fits a study only.
-    pub fn fit(resolved: Resolved, running: &Running) -> Result<Self> {
-        let posterior = engine::fit(&resolved, running)?;
+    /// As [`Self::compute`], without predictions.
+    pub fn fit(resolved: Resolved, model: &Model, running: &Running) -> Result<Self> {
+        let posterior = engine::fit_model(&resolved, model, running)?;
         let mut warnings = resolved.warnings.clone();
         warnings.extend(posterior.summary().warnings.iter().cloned());
         let inference = &resolved.study.inference;

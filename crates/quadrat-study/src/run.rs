@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::beside;
 use crate::density;
 use crate::diagnostic::{Paint, Problem, Problems};
-use crate::engine::{NotConverged, Running};
+use crate::engine::{self, NotConverged, Running};
 use crate::fit_json;
 use crate::numbers::own_number;
 use crate::outcome::Outcome;
@@ -126,7 +126,9 @@ pub fn run(source: Source<'_>, hooks: &Hooks) -> Result<Found, Refused> {
             keeper: None,
             stopper: hooks.stopper.clone(),
         };
-        let mut outcome = Outcome::compute(resolved(study)?, &running)?;
+        let resolved = resolved(study)?;
+        let model = engine::model(&resolved)?;
+        let mut outcome = Outcome::compute(resolved, &model, &running)?;
         beside::add(&mut outcome);
         gathered(outcome)
     };

@@ -36,8 +36,10 @@ pub fn run(args: &Fit) -> Result<()> {
     writable(outputs)?;
     let bar = Bar::new(args.saying.quiet);
     let mut how = running(&args.saying, &bar)?;
-    let checkpoint = kept(&resolved, &args.output, args.resume, &mut how)?;
-    let outcome = Outcome::fit(resolved, &how)?;
+    let model = engine::model(&resolved)?;
+    let of = (resolved.study.inference.method, &model);
+    let checkpoint = kept(of, &args.output, args.resume, &mut how)?;
+    let outcome = Outcome::fit(resolved, &model, &how)?;
     let mut staged = Staged::new();
     staged.bytes(&args.output, &engine::to_bytes(&outcome.posterior))?;
     let written = staged.finish()?;

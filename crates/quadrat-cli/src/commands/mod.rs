@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quadrat::model::Inference;
+use quadrat::model::{Inference, Model};
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::engine::Running;
 use quadrat_study::resolve::Resolved;
@@ -47,15 +47,18 @@ pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
 }
 
 /// Lets a sparse fit keep where it stands in a file beside its output, and go on from there.
+///
+/// # Arguments
+/// * `method`, `model` - how a study is to be fitted, and its model
 pub fn kept(
-    resolved: &Resolved,
+    (method, model): (Inference, &Model),
     output: &Path,
     resume: bool,
     running: &mut Running,
 ) -> Result<Option<Arc<Checkpoint>>> {
-    let is_sparse = match resolved.study.inference.method {
+    let is_sparse = match method {
         Inference::Sparse => true,
-        Inference::Auto => quadrat_study::engine::model(resolved)?.is_large(),
+        Inference::Auto => model.is_large(),
         _ => false,
     };
     if !is_sparse {

@@ -11,7 +11,7 @@ use quadrat_study::resolved;
 use quadrat_study::simple::{self, Simple};
 use quadrat_study::study::AnyStudy;
 use quadrat_study::words::clean;
-use quadrat_study::{fit_json, prediction_csv, study};
+use quadrat_study::{engine, fit_json, prediction_csv, study};
 
 use super::{RENAMED, closed, inputs, kept, print, running, spare_inputs};
 use crate::args::{Run, Saying};
@@ -92,13 +92,15 @@ pub fn go(
     spare_inputs(inputs(&resolved), path, &outputs, RENAMED)?;
     writable(&outputs)?;
     let mut staged = Staged::of_run(folder)?;
+    let model = engine::model(&resolved)?;
     if besides.draws.is_some() {
-        check::possible(&resolved)?;
+        check::possible(&resolved, &model)?;
     }
     let bar = Bar::new(saying.quiet);
     let mut how = running(saying, &bar)?;
-    let checkpoint = kept(&resolved, folder, besides.resume, &mut how)?;
-    let mut outcome = Outcome::compute(resolved, &how)?;
+    let of = (resolved.study.inference.method, &model);
+    let checkpoint = kept(of, folder, besides.resume, &mut how)?;
+    let mut outcome = Outcome::compute(resolved, &model, &how)?;
     beside::add(&mut outcome);
     if let Some(draws) = besides.draws {
         // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and

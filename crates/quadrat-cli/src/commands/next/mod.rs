@@ -155,7 +155,8 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
         let columns = &resolved.study.latent.columns;
         let known = (geographic.clone(), resolved.codes.clone());
         let listed = candidates::listed(args, columns, known)?;
-        let outcome = Outcome::fit(resolved, &how)?;
+        let model = engine::model(&resolved)?;
+        let outcome = Outcome::fit(resolved, &model, &how)?;
         bar.finish();
         outcome.warnings.iter().for_each(|told| warn(told));
         (outcome.posterior, listed, geographic)
