@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::conditioned::Conditioned;
+use super::conditioned::ConditionedJoint;
 use super::state::State;
 use super::survey::{Question, Survey};
 use crate::error::InputError;
@@ -13,7 +13,7 @@ const MOST: f64 = 2e10;
 
 /// What is believed were all targets known, for every value of the hyperparameters.
 pub(super) struct About {
-    open: Vec<Conditioned>,
+    open: Vec<ConditionedJoint>,
 }
 
 impl About {
@@ -37,7 +37,7 @@ impl About {
             });
         }
         let open = survey.members.par_iter().map(|member| {
-            let mut open = Conditioned::new(&*member.joint);
+            let mut open = ConditionedJoint::new(&*member.joint);
             for target in targets {
                 open.observe(&*member.joint, *target, f64::INFINITY);
             }

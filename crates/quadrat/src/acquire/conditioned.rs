@@ -6,14 +6,14 @@ use super::joint::Joint;
 const NOTHING: f64 = 1e-10;
 
 /// What observations with normal noise, whatever they turn out to be, leave of a joint belief.
-pub(super) struct Conditioned {
+pub(super) struct ConditionedJoint {
     /// Variances of all latent values.
     pub variance: Vec<f64>,
     /// One for every observation: the covariance has lost `sum u u'`.
     pub taken: Vec<Vec<f64>>,
 }
 
-impl Conditioned {
+impl ConditionedJoint {
     /// Given none.
     pub fn new(joint: &dyn Joint) -> Self {
         Self {

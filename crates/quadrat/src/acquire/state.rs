@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::conditioned::Conditioned;
+use super::conditioned::ConditionedJoint;
 use super::survey::{Question, Survey};
 use crate::likelihood::local::Belief;
 
 /// What is believed at one value of the hyperparameters, given measurements.
 struct Given {
-    belief: Conditioned,
+    belief: ConditionedJoint,
     /// The average entropy of every report were its latent value known; see `Report::known`.
     known: Vec<Vec<f64>>,
 }
@@ -40,7 +40,7 @@ impl<'s, 'a> State<'s, 'a> {
                     known.collect()
                 });
             Given {
-                belief: Conditioned::new(&*member.joint),
+                belief: ConditionedJoint::new(&*member.joint),
                 known: known.collect(),
             }
         });

@@ -1,7 +1,7 @@
 //! What may be asked, where, at what price, and what is believed of the answers.
 
 use super::joint::Joint;
-use super::report::{Report, Seen};
+use super::report::{ExpectedReport, Report};
 use crate::likelihood::local::Belief;
 
 /// One way of measuring.
@@ -82,7 +82,7 @@ impl Survey<'_> {
         });
         members
             .collect::<Option<Vec<_>>>()
-            .map(|members| Seen::told_apart(&members))
+            .map(|members| ExpectedReport::told_apart(&members))
     }
 
     /// A measurement by its number: kind by kind.

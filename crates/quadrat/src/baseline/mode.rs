@@ -21,11 +21,11 @@ const NO_BAGS: InputError = InputError::Unavailable {
 };
 
 /// All points, and for every row its range of them.
-pub(super) type Places = (Vec<Vec<f64>>, Vec<std::ops::Range<usize>>);
+pub(super) type BagPoints = (Vec<Vec<f64>>, Vec<std::ops::Range<usize>>);
 
 /// # Errors
 /// [`InputError::Unavailable`] for boxes and regions.
-pub(super) fn places(set: &Functionals) -> Result<Places, InputError> {
+pub(super) fn places(set: &Functionals) -> Result<BagPoints, InputError> {
     let dims = set.dims().len();
     let is_wide = |atom: usize| (0..dims).any(|d| set.width(d)[atom] > 0.0);
     if set.has_regions() || (0..set.atom_count()).any(is_wide) {

@@ -52,7 +52,7 @@ impl Kernel {
 
 /// The functions on the cells.
 #[derive(Debug, Clone)]
-pub(super) struct Basis {
+pub(super) struct CellBasis {
     /// All of them, `[H, B]`, shape `[cells, q + r]`: first `q` polynomials, then `r` cosines.
     phi: Mat<f64>,
     /// Polynomials.
@@ -72,7 +72,7 @@ pub(super) struct View<'a> {
     cosines: MatRef<'a, f64>,
 }
 
-impl Basis {
+impl CellBasis {
     /// Polynomials and the first `r` cosines.
     ///
     /// # Arguments
@@ -244,7 +244,7 @@ pub(super) fn covariance(lag: &[f64], r: usize) -> Mat<f64> {
 
 /// The prior of the coefficients at one lengthscale and standard deviation.
 #[derive(Debug, Clone)]
-pub(super) struct Prior {
+pub(super) struct CoefficientPrior {
     /// Precision, shape `[q + r, q + r]`.
     pub precision: Mat<f64>,
     /// Logarithm of its determinant.
@@ -304,7 +304,13 @@ impl Length {
 
     /// The prior of the first `r` cosines with a standard deviation of the function, and a variance
     /// of the polynomials.
-    pub fn prior(&self, q: usize, r: usize, variance: f64, sd: f64) -> Result<Prior, LinalgError> {
+    pub fn prior(
+        &self,
+        q: usize,
+        r: usize,
+        variance: f64,
+        sd: f64,
+    ) -> Result<CoefficientPrior, LinalgError> {
         let inverse = Cholesky::factor(self.covariance.submatrix(0, 0, r, r))?.inverse();
         let mut precision = Mat::zeros(q + r, q + r);
         for i in 0..q {
@@ -323,7 +329,7 @@ impl Length {
             .map(|i| 2.0 * self.factor.lower()[(i, i)].ln())
             .sum::<f64>();
         let log_det = -(q as f64) * variance.ln() - log_det - 2.0 * r as f64 * sd.ln();
-        Ok(Prior { precision, log_det })
+        Ok(CoefficientPrior { precision, log_det })
     }
 }
 
@@ -341,7 +347,7 @@ mod tests {
         ] {
             let lag: Vec<f64> = (0..m).map(|d| kernel.at(d as f64 / length).0).collect();
             let k = symmetric_from_fn(m, |i, j| lag[i - j]);
-            let basis = Basis::new(m, &[], r);
+            let basis = CellBasis::new(m, &[], r);
             let identity = gemm(basis.phi.transpose(), basis.phi.as_ref());
             let product = gemm(
                 basis.phi.transpose(),
@@ -366,7 +372,7 @@ mod tests {
         let (m, r) = (50, 17);
         let h: Vec<f64> = (0..m).map(|j| j as f64 / 10.0 - 2.0).collect();
         let square: Vec<f64> = h.iter().map(|x| x * x).collect();
-        let basis = Basis::new(m, &[h, square], r);
+        let basis = CellBasis::new(m, &[h, square], r);
         let d: Vec<f64> = (0..m).map(|j| (j as f64).sin() + 0.3).collect();
         let weighted = Mat::from_fn(m, r + 2, |j, i| d[j] * basis.phi[(j, i)]);
         let want = gemm(basis.phi.transpose(), weighted.as_ref());

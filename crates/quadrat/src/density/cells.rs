@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::DensityError;
-use super::scale::Scale;
+use super::scale::ColumnScale;
 
 /// Beyond so many scales the axis turns logarithmic.
 const BEND: f64 = 2.0;
@@ -115,7 +115,7 @@ impl Cells {
     /// As [`Self::lay`].
     pub fn lay_evenly(
         count: usize,
-        scale: &Scale,
+        scale: &ColumnScale,
         bounds: (f64, f64),
         range: Option<(f64, f64)>,
         log: bool,
@@ -128,7 +128,7 @@ impl Cells {
             (scale.least, scale.most),
             (scale.mean - away, scale.mean + away),
         );
-        let even = Scale {
+        let even = ColumnScale {
             centre: 0.5 * (lower + upper),
             scale: (upper - lower) / 12_f64.sqrt(),
             ..*scale
@@ -150,7 +150,7 @@ impl Cells {
     /// Where double precision cannot tell edges apart.
     pub fn lay(
         count: usize,
-        scale: &Scale,
+        scale: &ColumnScale,
         bounds: (f64, f64),
         range: Option<(f64, f64)>,
         log: bool,
@@ -250,7 +250,7 @@ impl Cells {
 
     /// A centre and a scale in `x` for sums over the cells: those of the rows, and on a logarithmic
     /// axis about the same in `x`.
-    pub fn unit(&self, scale: &Scale) -> (f64, f64) {
+    pub fn unit(&self, scale: &ColumnScale) -> (f64, f64) {
         match self.axis.log {
             true => (0.0, scale.centre.exp()),
             false => (scale.centre, scale.scale),

@@ -17,7 +17,7 @@ const MOST_INTERVALS: usize = 1500;
 
 /// An interval in cells: whole ones between a first and a last of which it has a share.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Span {
+pub(super) struct CellSpan {
     /// First cell.
     pub first: usize,
     /// Last cell.
@@ -30,7 +30,7 @@ pub(super) struct Span {
     pub weight: f64,
 }
 
-impl Span {
+impl CellSpan {
     /// The share of one of its cells.
     pub fn share(&self, j: usize) -> f64 {
         if j == self.first {
@@ -50,11 +50,11 @@ impl Span {
 
 /// Rows as seen by the cells.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Counts {
+pub(super) struct CellCounts {
     /// Weight of the rows known to lie in each cell.
     pub exact: Vec<f64>,
     /// Intervals of several cells.
-    pub spans: Vec<Span>,
+    pub spans: Vec<CellSpan>,
     /// All weights.
     pub total: f64,
     /// Those of exact rows.
@@ -76,7 +76,7 @@ pub(super) struct Look {
     pub spans: Vec<f64>,
 }
 
-impl Counts {
+impl CellCounts {
     /// Distributes rows to cells.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Counts {
                 cells: cells.len(),
             });
         }
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<CellSpan> = Vec::new();
         for &(a, b, weight) in &rows.intervals {
             let mut span = span(cells, a, b, weight);
             if merge && span.first < span.last {
@@ -141,7 +141,7 @@ impl Counts {
     pub fn is_consistent(&self, cells: usize) -> bool {
         let is_count = |x: f64| x.is_finite() && x >= 0.0;
         let is_share = |x: f64| (0.0..=1.0).contains(&x);
-        let fits = |s: &Span| {
+        let fits = |s: &CellSpan| {
             s.first <= s.last
                 && s.last < cells
                 && is_share(s.head)
@@ -218,7 +218,7 @@ fn below_top(x: &mut [f64]) -> f64 {
     top
 }
 
-pub(super) fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
+pub(super) fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> CellSpan {
     let n = cells.len();
     let (from, to) = (cells.edges[0], cells.edges[n]);
     let (a, b) = (a.max(from), b.min(to));
@@ -229,7 +229,7 @@ pub(super) fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
     }
     let head = ((cells.edges[first + 1] - a) / cells.width(first)).clamp(0.0, 1.0);
     let tail = ((b - cells.edges[last]) / cells.width(last)).clamp(0.0, 1.0);
-    Span {
+    CellSpan {
         first,
         last,
         head,
@@ -239,7 +239,7 @@ pub(super) fn span(cells: &Cells, a: f64, b: f64, weight: f64) -> Span {
 }
 
 /// To the nearest edges of cells.
-pub(super) fn rounded(mut span: Span) -> Span {
+pub(super) fn rounded(mut span: CellSpan) -> CellSpan {
     if span.head < 0.5 {
         span.first += 1;
     }
@@ -247,7 +247,7 @@ pub(super) fn rounded(mut span: Span) -> Span {
         span.last -= 1;
     }
     span.last = span.last.max(span.first);
-    Span {
+    CellSpan {
         head: 1.0,
         tail: 1.0,
         ..span
@@ -255,6 +255,6 @@ pub(super) fn rounded(mut span: Span) -> Span {
 }
 
 /// Whether a span is all that is possible.
-pub(super) fn covers(span: &Span, cells: usize) -> bool {
+pub(super) fn covers(span: &CellSpan, cells: usize) -> bool {
     span.first == 0 && span.last + 1 == cells && span.head == 1.0 && span.tail == 1.0
 }

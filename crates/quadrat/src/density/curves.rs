@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::linalg::{Mat, cut};
 
-use super::counts::Counts;
+use super::counts::CellCounts;
 use super::loops;
 use super::pareto::{Smoothed, smooth};
 use super::split::Sample;
@@ -35,7 +35,7 @@ pub(super) struct Curves {
 ///
 /// # Arguments
 /// * `weigh` - whether draws get importance weights; else all are alike
-pub(super) fn curves(counts: &Counts, sample: Sample, weigh: bool) -> Curves {
+pub(super) fn curves(counts: &CellCounts, sample: Sample, weigh: bool) -> Curves {
     let Sample {
         mut log_mass,
         mut log_weight,
@@ -148,7 +148,7 @@ fn exponentials(log_mass: &Mat<f64>, rows: Range<usize>, block: &mut [f64]) -> V
 }
 
 /// Adds the log likelihood of spans.
-fn spans(counts: &Counts, block: &[f64], sum: &[f64], log_weight: &mut [f64]) {
+fn spans(counts: &CellCounts, block: &[f64], sum: &[f64], log_weight: &mut [f64]) {
     let size = sum.len();
     let mut inside = vec![0.0; size];
     for span in &counts.spans {

@@ -28,7 +28,7 @@ pub(super) fn heaviest<C>(mut all: Vec<(f64, C)>) -> Vec<(f64, C)> {
 }
 
 /// A log posterior of logarithms of hyperparameters, between bounds.
-pub(super) trait Posterior<const N: usize> {
+pub(super) trait HyperPosterior<const N: usize> {
     /// Lower and upper bounds.
     fn bounds(&self) -> [(f64, f64); N];
 
@@ -55,7 +55,7 @@ pub(super) trait Posterior<const N: usize> {
 /// # Errors
 /// Those of the log posterior.
 pub(super) fn directions<const N: usize>(
-    of: &impl Posterior<N>,
+    of: &impl HyperPosterior<N>,
     top: [f64; N],
 ) -> Result<[[f64; N]; N], DensityError> {
     let (here, slopes) = of.sloped(top)?;
@@ -152,7 +152,7 @@ mod tests {
     /// A normal density with correlated coordinates, up to a bound of the second.
     struct Normal(f64);
 
-    impl Posterior<2> for Normal {
+    impl HyperPosterior<2> for Normal {
         fn bounds(&self) -> [(f64, f64); 2] {
             [(-9.0, 9.0), (-9.0, self.0)]
         }

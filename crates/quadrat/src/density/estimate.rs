@@ -1,8 +1,8 @@
 //! From rows to an estimate: cells, modes, draws, bands.
 
-use super::basis::{Basis, Kernel};
+use super::basis::{CellBasis, Kernel};
 use super::cells::Cells;
-use super::counts::Counts;
+use super::counts::CellCounts;
 use super::curves::{Curves, Work, curves};
 use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
@@ -85,7 +85,7 @@ impl Density<'_> {
         let cells = lay(self.cells, &scale, self.bounds, self.range, self.log)?;
         let mut warnings = std::mem::take(&mut rows.warnings);
         warnings.extend(widened(self.range, &cells));
-        let counts = Counts::new(&rows, &cells, &mut warnings)?;
+        let counts = CellCounts::new(&rows, &cells, &mut warnings)?;
         look_out(&rows, &scale, &cells, &counts, self.log, &mut warnings);
         let mut kept = Kept {
             cells,
@@ -111,7 +111,7 @@ impl Density<'_> {
     }
 
     /// Settings of the hyperparameters that matter, with their modes.
-    fn components(&self, kept: &Kept, basis: &Basis) -> Result<Vec<Component>, DensityError> {
+    fn components(&self, kept: &Kept, basis: &CellBasis) -> Result<Vec<Component>, DensityError> {
         let (cells, counts, kernel) = (&kept.cells, &kept.counts, kept.kernel);
         let start = start(counts, cells, basis.view(basis.r()).q);
         if kept.published {
@@ -134,7 +134,7 @@ impl Estimate {
     /// Linear algebra that fails.
     pub(super) fn drawn(
         kept: Kept,
-        basis: &Basis,
+        basis: &CellBasis,
         components: &[Component],
     ) -> Result<Self, DensityError> {
         let Drawing {
@@ -206,7 +206,7 @@ fn into_axis(rows: &Clean, log: bool) -> std::borrow::Cow<'_, Clean> {
 
 /// A normal density in `v` with the moments of the rows where there is a quadratic term; else a
 /// flat one.
-pub(super) fn start(counts: &Counts, cells: &Cells, polynomials: usize) -> Vec<f64> {
+pub(super) fn start(counts: &CellCounts, cells: &Cells, polynomials: usize) -> Vec<f64> {
     if polynomials < 2 {
         return Vec::new();
     }

@@ -2,12 +2,12 @@
 
 use libm::erf;
 
-use super::basis::{Basis, Kernel, Length, Prior};
+use super::basis::{CellBasis, CoefficientPrior, Kernel, Length};
 use super::cells::Cells;
-use super::counts::Counts;
+use super::counts::CellCounts;
 use super::design::heaviest;
 use super::error::DensityError;
-use super::newton::{Mode, Problem};
+use super::newton::{CellProblem, Mode};
 
 /// Lengthscales, in units of `v`: a tenth, and twice the one before.
 const LENGTHS: usize = 9;
@@ -42,7 +42,7 @@ pub(super) struct Component {
     /// Cosines.
     pub r: usize,
     /// Prior of the coefficients.
-    pub prior: Prior,
+    pub prior: CoefficientPrior,
     /// The mode.
     pub mode: Mode,
 }
@@ -84,8 +84,8 @@ fn prior_masses() -> (Vec<f64>, Vec<f64>) {
 /// # Errors
 /// Where no mode is found anywhere.
 pub(super) fn explore(
-    counts: &Counts,
-    basis: &Basis,
+    counts: &CellCounts,
+    basis: &CellBasis,
     cells: &Cells,
     kernel: Kernel,
     variance: f64,
@@ -125,7 +125,7 @@ pub(super) fn explore(
         let r = length.rank(sd, LEFT_OUT / counts.total);
         let view = basis.view(r);
         let prior = length.prior(view.q, r, variance, sd)?;
-        let problem = Problem {
+        let problem = CellProblem {
             counts,
             basis: view,
             log_measure: &cells.log_measure,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg::{Cholesky, dot, matvec, packed};
 
-use super::basis::{Basis, Kernel, Length};
+use super::basis::{CellBasis, Kernel, Length};
 use super::cells::Cells;
-use super::counts::Counts;
+use super::counts::CellCounts;
 use super::error::{DensityError, Warning};
 use super::hyper::Component;
 use super::map;
@@ -49,7 +49,7 @@ pub(super) struct KeptMode {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub cells: Cells,
-    pub counts: Counts,
+    pub counts: CellCounts,
     /// Whether the prior is the published one.
     pub published: bool,
     pub kernel: Kernel,
@@ -93,23 +93,23 @@ impl KeptMode {
 
 impl Kept {
     /// The functions that the logarithm of the density is made of.
-    pub fn basis(&self) -> Basis {
+    pub fn basis(&self) -> CellBasis {
         let polynomials = polynomials(&self.cells, self.published);
-        Basis::new(self.cells.len(), &polynomials, cosines(self.counts.total))
+        CellBasis::new(self.cells.len(), &polynomials, cosines(self.counts.total))
     }
 
     /// The settings again, as they were found.
     ///
     /// # Errors
     /// Numbers that no search leaves: a factor that is none, a prior that is not positive.
-    pub fn components(&self, basis: &Basis) -> Result<Vec<Component>, DensityError> {
+    pub fn components(&self, basis: &CellBasis) -> Result<Vec<Component>, DensityError> {
         self.modes
             .iter()
             .map(|m| self.component(basis, m))
             .collect()
     }
 
-    fn component(&self, basis: &Basis, kept: &KeptMode) -> Result<Component, DensityError> {
+    fn component(&self, basis: &CellBasis, kept: &KeptMode) -> Result<Component, DensityError> {
         let (cells, view) = (&self.cells, basis.view(kept.r));
         let length = Length::new(self.kernel, cells, kept.length, basis.r())?;
         let variance = match self.published {

@@ -19,8 +19,8 @@
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, dot, gemm, gemm_into};
 
-use super::basis::Basis;
-use super::counts::{Counts, Span};
+use super::basis::CellBasis;
+use super::counts::{CellCounts, CellSpan};
 use super::hyper::Component;
 use super::split::shares;
 
@@ -121,8 +121,8 @@ pub(super) fn project(mut square: Mat<f64>, mut x: Mat<f64>) -> Result<Mat<f64>,
 /// # Errors
 /// As [`project`].
 pub(super) fn lift(
-    counts: &Counts,
-    basis: &Basis,
+    counts: &CellCounts,
+    basis: &CellBasis,
     log_measure: &[f64],
     components: &[Component],
     log_mass: &mut Mat<f64>,
@@ -189,11 +189,11 @@ pub(super) fn lift(
 
 /// The share of every cell in each interval and, as one more where there is any, in none of them,
 /// shape `[cells, intervals]`, with the weights of their rows.
-fn shares_of(counts: &Counts) -> (Mat<f64>, Vec<f64>) {
+fn shares_of(counts: &CellCounts) -> (Mat<f64>, Vec<f64>) {
     let cells = counts.exact.len();
     let mut rest = vec![1.0; cells];
     let mut weights: Vec<f64> = counts.spans.iter().map(|span| span.weight).collect();
-    let take = |rest: &mut Vec<f64>, span: &Span| {
+    let take = |rest: &mut Vec<f64>, span: &CellSpan| {
         span.cells().for_each(|j| rest[j] -= span.share(j));
     };
     counts.spans.iter().for_each(|span| take(&mut rest, span));

@@ -7,12 +7,12 @@
 use crate::linalg::{Mat, dot, matvec};
 use crate::optimise::{Options, minimise};
 
-use super::basis::{Basis, Kernel, Length, Prior, View, covariance};
+use super::basis::{CellBasis, CoefficientPrior, Kernel, Length, View, covariance};
 use super::cells::Cells;
-use super::counts::Counts;
+use super::counts::CellCounts;
 use super::error::DensityError;
 use super::hyper::Component;
-use super::newton::{Mode, Problem};
+use super::newton::{CellProblem, Mode};
 
 /// Prior variance of the coefficients of polynomials.
 pub(super) const POLYNOMIALS: f64 = 100.0;
@@ -37,7 +37,7 @@ pub(super) struct Sloped {
     /// The mode there.
     pub mode: Mode,
     /// The prior there.
-    pub prior: Prior,
+    pub prior: CoefficientPrior,
 }
 
 /// Laplace's evidence and its exact gradient, the movement of the mode included.
@@ -51,7 +51,7 @@ pub(super) struct Sloped {
 /// where `s = -1/2 (N T(u) - sum_b Y_b T(r_b))` and `T(u) = u (q - u'q - 2 (S u - u' S u))`, `q =
 /// diag S`.
 pub(super) fn evidence(
-    counts: &Counts,
+    counts: &CellCounts,
     view: View<'_>,
     cells: &Cells,
     kernel: Kernel,
@@ -64,7 +64,7 @@ pub(super) fn evidence(
     let (q, r) = (view.q, view.r());
     let laid = Length::new(kernel, cells, length, r)?;
     let prior = laid.prior(q, r, variance, sd)?;
-    let problem = Problem {
+    let problem = CellProblem {
         counts,
         basis: view,
         log_measure: &cells.log_measure,
@@ -120,7 +120,7 @@ fn faer_column(x: &mut [f64]) -> crate::linalg::MatMut<'_, f64> {
 }
 
 /// The slope of `-1/2 log |A|` in the function on the cells.
-fn shift(counts: &Counts, mode: &Mode, view: View<'_>, inverse: &Mat<f64>) -> Vec<f64> {
+fn shift(counts: &CellCounts, mode: &Mode, view: View<'_>, inverse: &Mat<f64>) -> Vec<f64> {
     let spread = crate::linalg::gemm(view.phi, inverse.as_ref());
     let m = mode.eta.len();
     let variances: Vec<f64> = (0..m)
@@ -158,8 +158,8 @@ fn half_t(x: f64, squared: f64) -> (f64, f64) {
 
 /// The one component at the most probable hyperparameters.
 pub(super) fn most_probable(
-    counts: &Counts,
-    basis: &Basis,
+    counts: &CellCounts,
+    basis: &CellBasis,
     cells: &Cells,
     kernel: Kernel,
     start: &[f64],

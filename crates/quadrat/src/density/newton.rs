@@ -3,8 +3,8 @@
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat, dot, gemm_into, matvec};
 
-use super::basis::{Prior, View};
-use super::counts::{Counts, Look};
+use super::basis::{CoefficientPrior, View};
+use super::counts::{CellCounts, Look};
 use super::error::DensityError;
 
 /// Newton steps.
@@ -17,9 +17,9 @@ const SHARES: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 
 /// The problem: what the rows say of the cells, and the functions that may explain it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Problem<'a> {
+pub(super) struct CellProblem<'a> {
     /// Rows.
-    pub counts: &'a Counts,
+    pub counts: &'a CellCounts,
     /// Functions.
     pub basis: View<'a>,
     /// Logarithm of the measure of every cell.
@@ -50,7 +50,7 @@ impl Mode {
     }
 }
 
-impl Problem<'_> {
+impl CellProblem<'_> {
     /// `Phi' W Phi` with `W` less the Hessian of the log likelihood, its missing information
     /// weighted by `share`.
     pub fn curvature(&self, look: &Look, share: f64) -> Mat<f64> {
@@ -98,7 +98,7 @@ impl Problem<'_> {
 
     /// The precision `A = P + Phi' W Phi` and its factor, with as much of the missing information
     /// as leaves it positive.
-    fn precision(&self, look: &Look, prior: &Prior) -> Result<Cholesky, LinalgError> {
+    fn precision(&self, look: &Look, prior: &CoefficientPrior) -> Result<Cholesky, LinalgError> {
         let mut last = None;
         for share in SHARES {
             let mut a = self.curvature(look, share);
@@ -126,7 +126,12 @@ impl Problem<'_> {
     ///
     /// # Errors
     /// Where a precision is not positive, or the search does not end.
-    pub fn mode(&self, prior: &Prior, start: &[f64], tolerance: f64) -> Result<Mode, DensityError> {
+    pub fn mode(
+        &self,
+        prior: &CoefficientPrior,
+        start: &[f64],
+        tolerance: f64,
+    ) -> Result<Mode, DensityError> {
         let mut at = self.place(
             prior,
             start
@@ -171,12 +176,12 @@ impl Problem<'_> {
         })
     }
 
-    fn place(&self, prior: &Prior, theta: Vec<f64>) -> Place {
+    fn place(&self, prior: &CoefficientPrior, theta: Vec<f64>) -> Place {
         let eta = self.basis.eta(&theta);
         self.place_at(prior, theta, eta)
     }
 
-    fn place_at(&self, prior: &Prior, theta: Vec<f64>, eta: Vec<f64>) -> Place {
+    fn place_at(&self, prior: &CoefficientPrior, theta: Vec<f64>, eta: Vec<f64>) -> Place {
         let look = self.counts.look(&eta, self.log_measure);
         let pull = matvec(prior.precision.as_ref(), &theta);
         let square = dot(&theta, &pull);
@@ -193,7 +198,7 @@ impl Problem<'_> {
     /// none where rounding hides all gains.
     fn search(
         &self,
-        prior: &Prior,
+        prior: &CoefficientPrior,
         at: &Place,
         step: &[f64],
         along: &[f64],

@@ -5,15 +5,15 @@ use std::cell::RefCell;
 
 use crate::optimise::{Options, minimise};
 
-use super::basis::{Basis, Kernel, Length};
+use super::basis::{CellBasis, Kernel, Length};
 use super::cells::Cells;
-use super::counts::Counts;
-use super::design::{Posterior, design, directions, heaviest};
+use super::counts::CellCounts;
+use super::design::{HyperPosterior, design, directions, heaviest};
 use super::error::DensityError;
 use super::hyper::{Component, LEAST_CELLS, LENGTH_SPREAD, MEDIAN_LENGTH, SD_SCALE};
 use super::kinds::Integration;
 use super::map::{Sloped, evidence};
-use super::newton::Problem;
+use super::newton::CellProblem;
 
 /// Newton's decrement: the gradient of the evidence errs by about as much.
 const TOLERANCE: f64 = 1e-7;
@@ -36,8 +36,8 @@ pub(super) fn log_prior(at: [f64; 2]) -> (f64, [f64; 2]) {
 
 /// The log posterior of the logarithms of standard deviation and lengthscale.
 struct Search<'a> {
-    counts: &'a Counts,
-    basis: &'a Basis,
+    counts: &'a CellCounts,
+    basis: &'a CellBasis,
     cells: &'a Cells,
     kernel: Kernel,
     /// Prior variance of the coefficients of polynomials.
@@ -97,7 +97,7 @@ impl Search<'_> {
         let view = self.basis.view(self.basis.r());
         let length = Length::new(self.kernel, self.cells, at[1].exp(), view.r())?;
         let prior = length.prior(view.q, view.r(), self.variance, at[0].exp())?;
-        let problem = Problem {
+        let problem = CellProblem {
             counts: self.counts,
             basis: view,
             log_measure: &self.cells.log_measure,
@@ -116,7 +116,7 @@ impl Search<'_> {
     }
 }
 
-impl Posterior<2> for Search<'_> {
+impl HyperPosterior<2> for Search<'_> {
     fn bounds(&self) -> [(f64, f64); 2] {
         let shortest = (LEAST_CELLS * self.cells.step).clamp(LENGTHS.0, LENGTHS.1);
         [(SDS.0.ln(), SDS.1.ln()), (shortest.ln(), LENGTHS.1.ln())]
@@ -142,8 +142,8 @@ impl Posterior<2> for Search<'_> {
 /// # Errors
 /// Where no mode is found at the most probable setting.
 pub(super) fn probable(
-    counts: &Counts,
-    basis: &Basis,
+    counts: &CellCounts,
+    basis: &CellBasis,
     cells: &Cells,
     kernel: Kernel,
     (variance, integration): (f64, Integration),

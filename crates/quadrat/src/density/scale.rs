@@ -12,7 +12,7 @@ const NORMAL_QUARTILES: f64 = 1.349;
 
 /// Centre, scale and extent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Scale {
+pub(super) struct ColumnScale {
     /// Median.
     pub centre: f64,
     /// The smaller of standard deviation and interquartile range over 1.349, where the latter is
@@ -37,7 +37,7 @@ pub(super) struct Scale {
 ///
 /// # Errors
 /// Constant rows; an extent that is no finite number.
-pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
+pub(super) fn scale(rows: &Clean) -> Result<ColumnScale, DensityError> {
     let ends = rows.intervals.iter().flat_map(|(a, b, _)| [*a, *b]);
     let finite = ends.filter(|x| x.is_finite());
     let (least, most) = finite
@@ -80,7 +80,7 @@ pub(super) fn scale(rows: &Clean) -> Result<Scale, DensityError> {
             },
         });
     }
-    Ok(Scale {
+    Ok(ColumnScale {
         centre: quartiles[1],
         scale,
         mean,

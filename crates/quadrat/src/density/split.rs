@@ -17,11 +17,11 @@ use crate::linalg::{
     Cholesky, Mat, MatRef, add_scaled, dot, gemm, gemm_into, matvec, symmetric_eigen, vectorised,
 };
 
-use super::basis::Basis;
-use super::counts::Counts;
+use super::basis::CellBasis;
+use super::counts::CellCounts;
 use super::hyper::Component;
 use super::loops;
-use super::newton::Problem;
+use super::newton::CellProblem;
 
 /// Directions that are split: more raise the effective size by some percent.
 const DIRECTIONS: usize = 12;
@@ -52,7 +52,7 @@ pub(super) struct Sample {
 
 /// Principal directions of the function on the cells under one component, shape `[d, directions]`,
 /// in coefficients.
-fn principal(problem: &Problem<'_>, component: &Component) -> Result<Mat<f64>, LinalgError> {
+fn principal(problem: &CellProblem<'_>, component: &Component) -> Result<Mat<f64>, LinalgError> {
     let phi = problem.basis.phi;
     let mut gram = gemm(phi.transpose(), phi);
     let factor = &component.mode.factor;
@@ -123,7 +123,7 @@ pub(super) fn both_sides(mut fall: impl FnMut(f64) -> f64) -> (f64, f64) {
 
 impl Split {
     /// Looks at both sides of each direction.
-    fn new(problem: &Problem<'_>, component: &Component, directions: MatRef<'_, f64>) -> Self {
+    fn new(problem: &CellProblem<'_>, component: &Component, directions: MatRef<'_, f64>) -> Self {
         let mode = &component.mode;
         let directions = whitened(&mode.factor, directions);
         let mut steps = directions.clone();
@@ -191,8 +191,8 @@ pub(super) fn shares(weights: impl Iterator<Item = f64>, draws: usize) -> Vec<us
 /// # Arguments
 /// * `split` - whether sides get scales of their own; else the draws are Laplace's
 pub(super) fn sample(
-    counts: &Counts,
-    basis: &Basis,
+    counts: &CellCounts,
+    basis: &CellBasis,
     log_measure: &[f64],
     components: &[Component],
     draws: usize,
@@ -200,7 +200,7 @@ pub(super) fn sample(
     split: bool,
 ) -> Result<Sample, LinalgError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let problem = |c: &Component| Problem {
+    let problem = |c: &Component| CellProblem {
         counts,
         basis: basis.view(c.r),
         log_measure,
@@ -266,7 +266,7 @@ struct Halves {
 }
 
 impl Halves {
-    fn new(basis: &Basis) -> Self {
+    fn new(basis: &CellBasis) -> Self {
         let view = basis.view(basis.r());
         let (q, r) = (view.q, view.r());
         let half = view.phi.nrows().div_ceil(2);

@@ -1,10 +1,10 @@
 //! What should be known of the rows, and of what the cells cover, before a density is trusted.
 
 use super::cells::Cells;
-use super::counts::Counts;
+use super::counts::CellCounts;
 use super::error::Warning;
 use super::rows::Clean;
-use super::scale::Scale;
+use super::scale::ColumnScale;
 
 /// Values below which the prior has as much to say.
 const FEW: f64 = 10.0;
@@ -33,9 +33,9 @@ pub(super) fn widened(range: Option<(f64, f64)>, cells: &Cells) -> Option<Warnin
 /// Warnings about the rows.
 pub(super) fn look_out(
     rows: &Clean,
-    scale: &Scale,
+    scale: &ColumnScale,
     cells: &Cells,
-    counts: &Counts,
+    counts: &CellCounts,
     log: bool,
     warnings: &mut Vec<Warning>,
 ) {
@@ -99,7 +99,7 @@ pub(super) fn look_out(
 }
 
 /// What is told of intervals without an end. On a logarithmic axis those from 0 have none.
-pub(super) fn open_ends(scale: &Scale, log: bool) -> impl Iterator<Item = Warning> {
+pub(super) fn open_ends(scale: &ColumnScale, log: bool) -> impl Iterator<Item = Warning> {
     let (below, above) = (scale.open_below, scale.open_above);
     let open = if log { above } else { below + above };
     let from_zero = (log && below > 0.0).then_some(Warning::FromZero { share: below });
@@ -110,7 +110,7 @@ pub(super) fn open_ends(scale: &Scale, log: bool) -> impl Iterator<Item = Warnin
 /// What is told of rows that are all intervals, and none of which reaches the ends of the cells,
 /// where draws are too uneven to be weighted: the approximation lets probability lie there, which
 /// rows and weights would not.
-pub(super) fn beyond_all(counts: &Counts, cells: &Cells) -> Option<Warning> {
+pub(super) fn beyond_all(counts: &CellCounts, cells: &Cells) -> Option<Warning> {
     if counts.exact_total > 0.0 {
         return None;
     }

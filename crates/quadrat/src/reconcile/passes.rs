@@ -42,12 +42,12 @@ impl Gap {
 
 /// A mean and a variance; the variance is infinite where nothing is known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Belief {
+pub(super) struct Message {
     pub mean: f64,
     pub variance: f64,
 }
 
-pub(super) const NOTHING: Belief = Belief {
+pub(super) const NOTHING: Message = Message {
     mean: 0.0,
     variance: f64::INFINITY,
 };
@@ -73,9 +73,9 @@ impl Terms {
 pub struct Reconciled<'a> {
     pub(super) tree: &'a Tree,
     /// What each area and all within it say of it.
-    pub(super) below: Vec<Belief>,
+    pub(super) below: Vec<Message>,
     /// What everything says of it.
-    beliefs: Vec<Belief>,
+    beliefs: Vec<Message>,
     gaps: Vec<Gap>,
 }
 
@@ -167,7 +167,7 @@ impl Tree {
     }
 
     /// The measurements of each area together, and the last of them.
-    fn own(&self, measurements: &[Measurement]) -> Result<Vec<(Belief, usize)>, ReconcileError> {
+    fn own(&self, measurements: &[Measurement]) -> Result<Vec<(Message, usize)>, ReconcileError> {
         let mut own = vec![(NOTHING, 0); self.len()];
         for (row, told) in measurements.iter().enumerate() {
             let Some((before, first)) = own.get_mut(told.node) else {
@@ -191,7 +191,7 @@ impl Tree {
             if !(0.0..=1e300).contains(&told.variance) {
                 return refuse("variance", told.variance, "zero or more, and at most 1e300");
             }
-            let this = Belief {
+            let this = Message {
                 mean: told.value,
                 variance: told.variance,
             };
@@ -228,12 +228,12 @@ impl Tree {
     }
 
     /// What the parts of an area add up to; none for a leaf.
-    fn sum(&self, node: usize, below: &[Belief]) -> Option<Belief> {
+    fn sum(&self, node: usize, below: &[Message]) -> Option<Message> {
         let parts = self.parts(node);
         if parts.is_empty() {
             return None;
         }
-        let mut sum = Belief {
+        let mut sum = Message {
             mean: 0.0,
             variance: 0.0,
         };
@@ -249,7 +249,7 @@ impl Tree {
 }
 
 /// Two beliefs of one number together.
-fn both(a: Belief, b: Belief) -> Belief {
+fn both(a: Message, b: Message) -> Message {
     match (a.variance.is_infinite(), b.variance.is_infinite()) {
         (true, _) => b,
         (_, true) => a,
@@ -257,7 +257,7 @@ fn both(a: Belief, b: Belief) -> Belief {
         _ if b.variance == 0.0 => b,
         _ => {
             let share = a.variance / (a.variance + b.variance);
-            Belief {
+            Message {
                 mean: a.mean + share * (b.mean - a.mean),
                 variance: share * b.variance,
             }
@@ -304,7 +304,7 @@ impl Reconciled<'_> {
             // Added up without it: a part that is far vaguer than the rest would swallow them.
             let rest = before + after;
             before += own.variance;
-            self.beliefs[part] = Belief {
+            self.beliefs[part] = Message {
                 mean: own.mean + share * (whole.mean - mean),
                 variance: share * rest + share * share * whole.variance,
             };

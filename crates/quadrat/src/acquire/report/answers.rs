@@ -1,9 +1,9 @@
 //! What an observation tells whose report is a count, an answer, or a value with other than normal
 //! noise: by quadrature.
 
+use super::belief_observed::{BeliefObserved, excess};
 use super::observed::Observed;
 use super::ranks::Ranks;
-use super::told::{Told, excess};
 use crate::likelihood::adaptive::{Panels, integrate};
 use crate::likelihood::distribution::{Distribution, Laplace};
 use crate::likelihood::local::{Belief, Circumstances, Local};
@@ -73,9 +73,9 @@ impl Answers {
             Distribution::Binomial(one) if one.trials == 1 => self.yes_or_no(belief),
             Distribution::Binomial(_)
             | Distribution::Poisson(_)
-            | Distribution::NegativeBinomial(_) => Told::new(&self.one, belief).counts(),
+            | Distribution::NegativeBinomial(_) => BeliefObserved::new(&self.one, belief).counts(),
             Distribution::Exponential(_) | Distribution::Gamma(_) => {
-                Told::new(&self.one, belief).positive()
+                BeliefObserved::new(&self.one, belief).positive()
             }
             _ => f64::NAN,
         }

@@ -3,8 +3,8 @@
 use super::answers::Answers;
 use super::bins::Bins;
 use super::clipped::Clipped;
+use super::expected_report::ExpectedReport;
 use super::ranks::Ranks;
-use super::seen::Seen;
 use super::value::Value;
 use crate::likelihood::local::Belief;
 
@@ -97,20 +97,20 @@ impl Report {
 
     /// The distribution of the report where the latent value is believed to be so, in a form of
     /// which mixtures have an entropy; none where there is no such form.
-    pub(in crate::acquire) fn seen(&self, belief: Belief) -> Option<Seen> {
+    pub(in crate::acquire) fn seen(&self, belief: Belief) -> Option<ExpectedReport> {
         let Belief { mean, variance } = belief;
         match self {
-            Self::Value(value) => Some(Seen::Even {
+            Self::Value(value) => Some(ExpectedReport::Even {
                 mean,
                 sd: (variance + value.noise).sqrt(),
                 width: 0.0,
             }),
-            Self::Bins(bins) => Some(Seen::Even {
+            Self::Bins(bins) => Some(ExpectedReport::Even {
                 mean,
                 sd: (variance + bins.noise).sqrt(),
                 width: bins.width,
             }),
-            Self::Ranks(ranks) => Some(Seen::Ranks(ranks.probabilities(mean, variance))),
+            Self::Ranks(ranks) => Some(ExpectedReport::Ranks(ranks.probabilities(mean, variance))),
             Self::Clipped(_) | Self::Answers(_) => None,
         }
     }

@@ -2,21 +2,21 @@
 
 mod answers;
 mod average;
+mod belief_observed;
 mod bins;
 mod clipped;
+mod expected_report;
 mod form;
 mod observed;
 mod ranks;
-mod seen;
-mod told;
 mod value;
 
 pub use answers::Answers;
 pub use bins::Bins;
 pub use clipped::Clipped;
+pub(super) use expected_report::ExpectedReport;
 pub use form::Report;
 pub use ranks::Ranks;
-pub(super) use seen::Seen;
 pub use value::Value;
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use crate::support::Polygon;
 
 use super::super::shared::settings;
-use super::grid::Kind;
-use super::plan::{Plan, Rows};
+use super::grid::Normalisation;
+use super::plan::{CleanRows, RowsAndSettings};
 
 /// A density of two columns: a builder whose end is [`Density2d::estimate`].
 ///
@@ -28,7 +28,7 @@ use super::plan::{Plan, Rows};
 /// # Ok::<(), quadrat::density::DensityError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Density2d<'a>(pub(super) Plan<'a>);
+pub struct Density2d<'a>(pub(super) RowsAndSettings<'a>);
 
 /// Densities of one column given another: a builder whose end is [`Conditional::estimate`].
 ///
@@ -55,7 +55,7 @@ pub struct Density2d<'a>(pub(super) Plan<'a>);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Conditional<'a>(pub(super) Plan<'a>);
+pub struct Conditional<'a>(pub(super) RowsAndSettings<'a>);
 
 settings!(Density2d, 0);
 settings!(Conditional, 0);
@@ -65,7 +65,7 @@ impl<'a> Density2d<'a> {
     /// warning tells.
     #[must_use]
     pub fn new(x: &'a [f64], y: &'a [f64]) -> Self {
-        Self(Plan::new(Kind::Joint, x, y))
+        Self(RowsAndSettings::new(Normalisation::Joint, x, y))
     }
 
     /// From counts in boxes, which may be of any size, overlap, and be open at the ends.
@@ -75,8 +75,8 @@ impl<'a> Density2d<'a> {
     /// * `counts` - in each box
     #[must_use]
     pub fn from_bins(x: [&'a [f64]; 2], y: [&'a [f64]; 2], counts: &'a [f64]) -> Self {
-        let mut plan = Plan::new(Kind::Joint, &[], &[]);
-        plan.rows = Rows::Boxes([x[0], x[1], y[0], y[1]]);
+        let mut plan = RowsAndSettings::new(Normalisation::Joint, &[], &[]);
+        plan.rows = CleanRows::Boxes([x[0], x[1], y[0], y[1]]);
         plan.weights = Some(counts);
         Self(plan)
     }
@@ -105,8 +105,8 @@ impl<'a> Density2d<'a> {
     /// * `counts` - in each area; zero says that nothing was found there
     #[must_use]
     pub fn from_areas(areas: &'a [Polygon], counts: &'a [f64]) -> Self {
-        let mut plan = Plan::new(Kind::Joint, &[], &[]);
-        plan.rows = Rows::Areas(areas);
+        let mut plan = RowsAndSettings::new(Normalisation::Joint, &[], &[]);
+        plan.rows = CleanRows::Areas(areas);
         plan.weights = Some(counts);
         plan.polygons = Some(areas);
         Self(plan)
@@ -158,7 +158,11 @@ impl<'a> Conditional<'a> {
     /// one is not finite are left out, which a warning tells.
     #[must_use]
     pub fn new(given: &'a [f64], values: &'a [f64]) -> Self {
-        Self(Plan::new(Kind::Conditional, given, values))
+        Self(RowsAndSettings::new(
+            Normalisation::Conditional,
+            given,
+            values,
+        ))
     }
 
     /// Bounds beyond which no value can lie; infinite where there is none, as is the default.

@@ -10,8 +10,8 @@ use super::super::loops;
 use super::super::pareto::{Smoothed, smooth};
 use super::draw::Sample;
 use super::functions::Functions;
-use super::grid::{Grid, Kind};
-use super::sweep::Lines;
+use super::grid::{CellGrid, Normalisation};
+use super::sweep::CoefficientLines;
 
 /// Draws that are normalised at a time.
 const BLOCK: usize = 256;
@@ -21,7 +21,7 @@ const USUAL: std::ops::Range<f64> = 1e-200..1e200;
 /// Draws of densities.
 #[derive(Debug, Clone)]
 pub(super) struct Curves {
-    lines: Lines,
+    lines: CoefficientLines,
     /// What normalises each part of each draw, shape `[draws, parts]`.
     log_sum: Mat<f64>,
     /// Weights of the draws, of sum one.
@@ -39,7 +39,7 @@ pub(super) struct Curves {
 
 /// Bands and the mean.
 #[derive(Debug, Clone)]
-pub(super) struct Bands {
+pub(super) struct PointwiseBands {
     /// Weighted mean of the probability of each cell.
     pub mean: Vec<f64>,
     /// Its standard deviation.
@@ -66,16 +66,16 @@ struct Sums {
 /// * `mass` - probabilities near those of the draws
 /// * `middles` - of the cells of each axis, in any unit
 pub(super) fn curves(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     sample: &Sample,
     mass: &[f64],
     middles: &[Vec<f64>; 2],
     weigh: bool,
 ) -> Curves {
-    let lines = Lines::new(functions, &sample.theta);
+    let lines = CoefficientLines::new(functions, &sample.theta);
     let n = lines.len();
-    let joint = grid.kind == Kind::Joint;
+    let joint = grid.kind == Normalisation::Joint;
     let [rows, columns] = if joint { grid.shape() } else { [0; 2] };
     let mut offset = offsets(grid, &lines, mass);
     // Log likelihood of the boxes.
@@ -133,7 +133,7 @@ pub(super) fn curves(
 }
 
 /// The function of every draw at a cell of large probability of every part.
-pub(super) fn offsets(grid: &Grid, lines: &Lines, mass: &[f64]) -> Mat<f64> {
+pub(super) fn offsets(grid: &CellGrid, lines: &CoefficientLines, mass: &[f64]) -> Mat<f64> {
     let (columns, size) = (grid.shape()[1], grid.part());
     let mut out = Mat::zeros(lines.len(), grid.totals.len());
     for (part, mass) in mass.chunks_exact(size).enumerate() {
@@ -168,13 +168,13 @@ impl Curves {
 
     fn sums(
         &self,
-        grid: &Grid,
+        grid: &CellGrid,
         block: std::ops::Range<usize>,
         offset: &Mat<f64>,
         middles: &[Vec<f64>; 2],
     ) -> Sums {
         let (size, columns, lines) = (block.len(), grid.shape()[1], grid.lines());
-        let joint = grid.kind == Kind::Joint;
+        let joint = grid.kind == Normalisation::Joint;
         let mut out = Sums {
             sum: Mat::zeros(size, grid.totals.len()),
             products: vec![0.0; size],
@@ -220,7 +220,7 @@ impl Curves {
     }
 
     /// The largest value of every part of each of some draws.
-    fn tops(&self, grid: &Grid, block: std::ops::Range<usize>, offset: &mut Mat<f64>) {
+    fn tops(&self, grid: &CellGrid, block: std::ops::Range<usize>, offset: &mut Mat<f64>) {
         let (columns, lines) = (grid.shape()[1], grid.lines());
         for part in 0..offset.ncols() {
             offset.col_as_slice_mut(part)[block.clone()].fill(f64::NEG_INFINITY);
@@ -242,9 +242,9 @@ impl Curves {
     }
 
     /// Mean, standard deviation and quantiles of the probability of every cell.
-    pub fn bands(&self, grid: &Grid, p: [f64; 2]) -> Bands {
+    pub fn bands(&self, grid: &CellGrid, p: [f64; 2]) -> PointwiseBands {
         let [rows, columns] = grid.shape();
-        let mut out = Bands {
+        let mut out = PointwiseBands {
             mean: Vec::with_capacity(rows * columns),
             sd: Vec::with_capacity(rows * columns),
             lower: Vec::with_capacity(rows * columns),
@@ -273,7 +273,7 @@ impl Curves {
 
     /// Calls `visit(cell, logarithms)` with the log probability of each cell in every draw, but for
     /// the measure of the cell.
-    pub fn each_log(&self, grid: &Grid, mut visit: impl FnMut(usize, &[f64])) {
+    pub fn each_log(&self, grid: &CellGrid, mut visit: impl FnMut(usize, &[f64])) {
         let [rows, columns] = grid.shape();
         self.lines.visit(0..self.len(), 0..rows, |i, line| {
             let log_sum = self.log_sum.col_as_slice(i / grid.lines());
@@ -289,7 +289,7 @@ impl Curves {
     /// shape `[draws, cells of the second axis]`.
     pub fn each(
         &self,
-        grid: &Grid,
+        grid: &CellGrid,
         lines: std::ops::Range<usize>,
         mut visit: impl FnMut(usize, &Mat<f64>),
     ) {
@@ -309,7 +309,7 @@ impl Curves {
     ///
     /// # Arguments
     /// * `weights` - of each cell, for every sum
-    pub fn sums_of(&self, grid: &Grid, weights: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub fn sums_of(&self, grid: &CellGrid, weights: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let [rows, columns] = grid.shape();
         let mut out = vec![vec![0.0; self.len()]; weights.len()];
         for block in cut(self.len(), BLOCK) {
@@ -338,7 +338,7 @@ impl Curves {
     }
 
     /// The probabilities of all cells of one draw.
-    pub fn draw(&self, grid: &Grid, draw: usize) -> Vec<f64> {
+    pub fn draw(&self, grid: &CellGrid, draw: usize) -> Vec<f64> {
         let [rows, columns] = grid.shape();
         let mut out = Vec::with_capacity(rows * columns);
         self.lines.visit(draw..draw + 1, 0..rows, |i, line| {

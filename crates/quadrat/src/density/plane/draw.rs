@@ -9,7 +9,7 @@ use crate::linalg::{Mat, dot, gemm, mirror_lower, symmetric_eigen};
 
 use super::super::split::{Split, both_sides, orthonormal, shares, whitened};
 use super::functions::Functions;
-use super::grid::Grid;
+use super::grid::CellGrid;
 use super::hyper::Component;
 
 /// Directions that are split.
@@ -30,7 +30,7 @@ pub(super) struct Sample {
 /// Directions in coefficients along which the function on the cells varies most under a component,
 /// by iterating on a subspace: shape `[functions, directions]`.
 fn principal(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     component: &Component,
     random: &mut ChaCha8Rng,
@@ -70,7 +70,7 @@ fn principal(
 
 /// Looks at both sides of each direction about the mode of a component.
 fn split(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     component: &Component,
     directions: &Mat<f64>,
@@ -111,7 +111,7 @@ fn split(
 /// # Arguments
 /// * `weigh` - whether sides get scales of their own; else the draws are Laplace's
 pub(super) fn sample(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     components: &[Component],
     draws: usize,

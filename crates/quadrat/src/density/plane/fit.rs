@@ -7,17 +7,17 @@ use super::super::kept::Drawing;
 use super::super::kinds::{Correction, Integration};
 use super::super::lift::LIFTED;
 use super::super::loops;
-use super::super::scale::{Scale, scale};
+use super::super::scale::{ColumnScale, scale};
 use super::curves::{Curves, add_to_one, curves};
 use super::draw::sample;
 use super::functions::Functions;
-use super::grid::{Grid, Kind};
-use super::hyper::{Component, Wanted, explore};
+use super::grid::{CellGrid, Normalisation};
+use super::hyper::{Component, HyperOptions, explore};
 use super::kept::{Kept, POLYNOMIALS};
 use super::lift::lift;
 use super::mask;
 use super::pairs::{Pairs, clean, clean_areas, clean_boxes};
-use super::plan::{Plan, Rows};
+use super::plan::{CleanRows, RowsAndSettings};
 use super::spread::spread;
 use super::{orders, warned};
 
@@ -51,14 +51,14 @@ pub struct Setting2d {
 /// What estimates are made of.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Fit {
-    pub grid: Grid,
+    pub grid: CellGrid,
     pub curves: Curves,
     pub level: f64,
     /// Probability of each cell.
     pub mass: Vec<f64>,
     /// Middles of the cells of each axis, less the centre and over the scale of the column.
     pub middles: [Vec<f64>; 2],
-    pub scales: [Scale; 2],
+    pub scales: [ColumnScale; 2],
     pub density: Vec<f64>,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
@@ -74,17 +74,17 @@ pub(in super::super) struct Fit {
     pub kept: Kept,
 }
 
-impl Plan<'_> {
+impl RowsAndSettings<'_> {
     /// Estimates.
     pub fn fit(&self) -> Result<Fit, DensityError> {
         self.check()?;
         let bounds = self.bounded()?;
         let mut pairs = match self.rows {
-            Rows::Pairs(columns) => clean(columns, self.weights, bounds, self.log),
-            Rows::Boxes(ends) => {
+            CleanRows::Pairs(columns) => clean(columns, self.weights, bounds, self.log),
+            CleanRows::Boxes(ends) => {
                 clean_boxes(ends, self.weights.unwrap_or_default(), bounds, self.log)
             }
-            Rows::Areas(areas) => {
+            CleanRows::Areas(areas) => {
                 clean_areas(areas, self.weights.unwrap_or_default(), bounds, self.log)
             }
         }
@@ -96,13 +96,13 @@ impl Plan<'_> {
             warnings.extend(widened.map(|w| w.of_column(axis)));
         }
         let areas = match self.rows {
-            Rows::Areas(areas) => areas,
-            Rows::Pairs(_) | Rows::Boxes(_) => &[],
+            CleanRows::Areas(areas) => areas,
+            CleanRows::Pairs(_) | CleanRows::Boxes(_) => &[],
         };
         let polygons = (self.polygons, areas);
-        let grid = Grid::new(axes, &pairs, self.kind, polygons, &mut warnings)?;
+        let grid = CellGrid::new(axes, &pairs, self.kind, polygons, &mut warnings)?;
         warnings.extend(warned::look_out(&pairs, &grid, &scales, self.log));
-        let wanted = Wanted {
+        let wanted = HyperOptions {
             kernel: self.kernel.unwrap_or(Kernel::Matern52),
             variance: POLYNOMIALS,
             tolerance: TOLERANCE,
@@ -152,7 +152,7 @@ impl Plan<'_> {
             return error;
         }
         let count = match self.rows {
-            Rows::Pairs([x, y]) => {
+            CleanRows::Pairs([x, y]) => {
                 let is_out = |x: f64, (from, to): (f64, f64)| x < from || x > to;
                 let pairs = x
                     .iter()
@@ -161,7 +161,7 @@ impl Plan<'_> {
                 let out = pairs.filter(|(x, y)| is_out(**x, bounds[0]) || is_out(**y, bounds[1]));
                 out.count()
             }
-            Rows::Boxes(_) | Rows::Areas(_) => 1,
+            CleanRows::Boxes(_) | CleanRows::Areas(_) => 1,
         };
         DensityError::Beyond { count, first: row }
     }
@@ -171,11 +171,11 @@ impl Plan<'_> {
         &self,
         pairs: &Pairs,
         all_bounds: [(f64, f64); 2],
-    ) -> Result<([Scale; 2], [Cells; 2]), DensityError> {
+    ) -> Result<([ColumnScale; 2], [Cells; 2]), DensityError> {
         let of = |axis: usize| {
             let log = self.log[axis];
             let scale = scale(&pairs.column(axis, log))?;
-            let is_given = axis == 0 && self.kind == Kind::Conditional;
+            let is_given = axis == 0 && self.kind == Normalisation::Conditional;
             let (mut count, mut bounds) = (self.cells[axis], all_bounds[axis]);
             let mut range = self.range[axis];
             if is_given {
@@ -210,7 +210,7 @@ impl Plan<'_> {
         let named = |axis: usize| {
             of(axis).map_err(|error: DensityError| match error {
                 DensityError::Constant { rows, value }
-                    if axis == 0 && self.kind == Kind::Conditional =>
+                    if axis == 0 && self.kind == Normalisation::Conditional =>
                 {
                     DensityError::OnePlace { rows, value }
                 }
@@ -228,8 +228,8 @@ impl Fit {
     /// # Errors
     /// Linear algebra that fails.
     pub fn drawn(
-        grid: Grid,
-        scales: [Scale; 2],
+        grid: CellGrid,
+        scales: [ColumnScale; 2],
         kept: Kept,
         functions: &Functions,
         components: &[Component],
@@ -251,7 +251,7 @@ impl Fit {
             How::Modes => modes,
             How::Weighted | How::Plain => bands.mean,
         };
-        if grid.kind == Kind::Conditional {
+        if grid.kind == Normalisation::Conditional {
             warnings.extend(warned::look_at(&grid, &mass));
         }
         let per_size = |x: &[f64]| -> Vec<f64> {
@@ -294,7 +294,7 @@ enum How {
 /// What draws are made from.
 struct Draws<'a> {
     drawing: Drawing,
-    grid: &'a Grid,
+    grid: &'a CellGrid,
     functions: &'a Functions,
     components: &'a [Component],
 }
@@ -392,11 +392,11 @@ fn lattice(values: &[f64]) -> Option<(f64, usize)> {
 
 /// A normal density in `v` with the moments of each axis where there is a quadratic term; else a
 /// flat one. In the order of [`Functions`].
-fn start(grid: &Grid) -> Vec<f64> {
+fn start(grid: &CellGrid) -> Vec<f64> {
     let mut out = Vec::new();
     let axes = match grid.kind {
-        Kind::Joint => 0..2,
-        Kind::Conditional => 1..2,
+        Normalisation::Joint => 0..2,
+        Normalisation::Conditional => 1..2,
     };
     for axis in axes {
         let cells = &grid.axes[axis];
@@ -415,7 +415,7 @@ fn start(grid: &Grid) -> Vec<f64> {
     out
 }
 
-fn middles(grid: &Grid, scales: &[Scale; 2]) -> [Vec<f64>; 2] {
+fn middles(grid: &CellGrid, scales: &[ColumnScale; 2]) -> [Vec<f64>; 2] {
     [0, 1].map(|axis| {
         let cells = &grid.axes[axis];
         let (centre, scale) = cells.unit(&scales[axis]);
@@ -424,7 +424,7 @@ fn middles(grid: &Grid, scales: &[Scale; 2]) -> [Vec<f64>; 2] {
     })
 }
 
-fn average_of_modes(grid: &Grid, components: &[Component]) -> Vec<f64> {
+fn average_of_modes(grid: &CellGrid, components: &[Component]) -> Vec<f64> {
     let mut out = vec![0.0; grid.counts.len()];
     for c in components {
         out.iter_mut()

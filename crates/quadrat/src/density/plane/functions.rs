@@ -6,7 +6,7 @@
 use crate::linalg::{Mat, MatRef, gemm, gemm_into};
 
 use super::super::cells::Cells;
-use super::grid::{Grid, Kind};
+use super::grid::{CellGrid, Normalisation};
 
 /// The functions of one axis.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ pub(in super::super) struct Functions {
 impl Functions {
     /// Polynomials, and products of cosines of the orders that are given. What does not vary along
     /// the second axis is left out where densities are conditional, which do not see it.
-    pub fn new(grid: &Grid, orders: &[(usize, usize)]) -> Self {
+    pub fn new(grid: &CellGrid, orders: &[(usize, usize)]) -> Self {
         let axes = &grid.axes;
         let cosines = [
             1 + orders.iter().map(|o| o.0).max().unwrap_or(0),
@@ -94,7 +94,7 @@ impl Functions {
         let axes = [0, 1].map(|a| Axis::new(&axes[a], cosines[a]));
         let [one, other] = [axes[0].cosines, axes[1].cosines];
         let mut pairs: Vec<(usize, usize)> = Vec::new();
-        if grid.kind == Kind::Joint {
+        if grid.kind == Normalisation::Joint {
             pairs.extend((one + 1..axes[0].values.ncols()).map(|k| (k, other)));
         }
         pairs.extend((other + 1..axes[1].values.ncols()).map(|k| (one, k)));

@@ -20,7 +20,7 @@ const SIZES: (f64, f64) = (1e-250, 1e250);
 
 /// What is normalised: all cells together, or those of each place along the first axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(in super::super) enum Kind {
+pub(in super::super) enum Normalisation {
     /// A density of both columns.
     Joint,
     /// Densities of the second column given the first.
@@ -30,11 +30,11 @@ pub(in super::super) enum Kind {
 /// Cells over two axes, the second one running fastest: cell `(i, j)` is number `i n + j`, and line
 /// `i` holds those of one place along the first axis.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in super::super) struct Grid {
+pub(in super::super) struct CellGrid {
     /// The cells of each axis.
     pub axes: [Cells; 2],
     /// What is normalised.
-    pub kind: Kind,
+    pub kind: Normalisation,
     /// Logarithm of the size of every cell, in units of the scales.
     pub log_measure: Vec<f64>,
     /// Weight of the rows known to lie in each cell.
@@ -72,7 +72,7 @@ fn edges(axes: &[Cells; 2]) -> [&[f64]; 2] {
     axes.each_ref().map(|axis| axis.edges.as_slice())
 }
 
-impl Grid {
+impl CellGrid {
     /// Distributes rows to cells.
     ///
     /// # Arguments
@@ -84,12 +84,12 @@ impl Grid {
     pub fn new(
         axes: [Cells; 2],
         pairs: &Pairs,
-        kind: Kind,
+        kind: Normalisation,
         (land, areas): (Option<&[Polygon]>, &[Polygon]),
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, DensityError> {
         let (m, n) = (axes[0].len(), axes[1].len());
-        if kind == Kind::Joint {
+        if kind == Normalisation::Joint {
             measurable(&axes)?;
         }
         let inside = land.map_or_else(Vec::new, |p| mask::shares(edges(&axes), p));
@@ -135,9 +135,9 @@ impl Grid {
         }
         let second = &axes[1].log_measure;
         let first = axes[0].log_measure.iter().map(|a| match kind {
-            Kind::Joint => *a,
+            Normalisation::Joint => *a,
             // Of one place: its width cancels.
-            Kind::Conditional => 0.0,
+            Normalisation::Conditional => 0.0,
         });
         let log_measure = first.flat_map(|a| second.iter().map(move |b| a + b));
         let mut log_measure: Vec<f64> = log_measure.collect();
@@ -145,8 +145,8 @@ impl Grid {
             *measure += share.ln().max(NOTHING);
         }
         let size = match kind {
-            Kind::Joint => m * n,
-            Kind::Conditional => n,
+            Normalisation::Joint => m * n,
+            Normalisation::Conditional => n,
         };
         let exact: Vec<f64> = counts.chunks_exact(size).map(|c| c.iter().sum()).collect();
         let mut totals = exact.clone();
@@ -176,8 +176,8 @@ impl Grid {
             return false;
         };
         let parts = match self.kind {
-            Kind::Joint => 1,
-            Kind::Conditional => m,
+            Normalisation::Joint => 1,
+            Normalisation::Conditional => m,
         };
         let are_counts = |x: &[f64]| x.iter().all(|x| x.is_finite() && *x >= 0.0);
         self.axes.iter().all(Cells::is_consistent)
@@ -195,7 +195,7 @@ impl Grid {
             && self.total.is_finite()
             && self.total > 0.0
             && self.patches.is_consistent(cells)
-            && (self.kind == Kind::Joint || self.patches.is_empty())
+            && (self.kind == Normalisation::Joint || self.patches.is_empty())
     }
 
     /// Edges of the cells along each axis.
@@ -222,8 +222,8 @@ impl Grid {
     pub fn per_size(&self, cell: usize, mass: f64) -> f64 {
         let n = self.axes[1].len();
         let size = match self.kind {
-            Kind::Joint => self.axes[0].width(cell / n) * self.axes[1].width(cell % n),
-            Kind::Conditional => self.axes[1].width(cell % n),
+            Normalisation::Joint => self.axes[0].width(cell / n) * self.axes[1].width(cell % n),
+            Normalisation::Conditional => self.axes[1].width(cell % n),
         };
         match self.inside.get(cell) {
             Some(&share) if share <= 0.0 => 0.0,

@@ -4,13 +4,13 @@ use crate::linalg::{Mat, dot};
 use crate::optimise::{Options, minimise};
 
 use super::super::basis::Kernel;
-use super::super::design::{Posterior, design, directions, heaviest};
+use super::super::design::{HyperPosterior, design, directions, heaviest};
 use super::super::error::DensityError;
 use super::functions::Functions;
-use super::grid::Grid;
-use super::newton::{Mode, Problem};
+use super::grid::CellGrid;
+use super::newton::{CellProblem, Mode};
 use super::orders;
-use super::prior::{Axis, Prior};
+use super::prior::{AxisCovariance, CoefficientPrior};
 
 /// Median and standard deviation of the logarithm of lengthscales, in units of `v`.
 const MEDIAN_LENGTH: f64 = 1.5;
@@ -34,7 +34,7 @@ pub(super) struct Component {
     /// Posterior probability.
     pub weight: f64,
     /// Prior of the coefficients.
-    pub prior: Prior,
+    pub prior: CoefficientPrior,
     /// The mode, or the centre of another normal about which draws are made.
     pub mode: Mode,
     /// What the log joint density of draws is compared with: that at the mode, so that settings are
@@ -45,7 +45,7 @@ pub(super) struct Component {
 
 /// Prior and accuracy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct HyperOptions {
     /// The kernel of both axes.
     pub kernel: Kernel,
     /// Prior variance of the coefficients of polynomials.
@@ -57,9 +57,9 @@ pub(super) struct Wanted {
 }
 
 /// The evidence at logarithms of standard deviation and lengthscales.
-pub(super) struct Found {
+pub(super) struct EvidenceAt {
     pub mode: Mode,
-    pub prior: Prior,
+    pub prior: CoefficientPrior,
     /// Slopes of the log evidence, where they were asked for.
     pub slopes: [f64; 3],
 }
@@ -71,18 +71,19 @@ pub(super) struct Found {
 /// As in one dimension (`density/map.rs`), with `diag (Phi A^-1 Phi')` from the adjoint of the
 /// transforms that make `A`.
 pub(super) fn evidence(
-    problem: Problem<'_>,
-    wanted: Wanted,
+    problem: CellProblem<'_>,
+    wanted: HyperOptions,
     at: [f64; 3],
     start: &[f64],
     sloped: bool,
-) -> Result<Found, DensityError> {
-    let Problem { grid, functions } = problem;
+) -> Result<EvidenceAt, DensityError> {
+    let CellProblem { grid, functions } = problem;
     let (sd, lengths) = (at[0].exp(), [at[1].exp(), at[2].exp()]);
     let cosines = functions.cosines();
-    let axes = [0, 1].map(|a| Axis::new(wanted.kernel, &grid.axes[a], lengths[a], cosines[a]));
+    let axes =
+        [0, 1].map(|a| AxisCovariance::new(wanted.kernel, &grid.axes[a], lengths[a], cosines[a]));
     let cells = grid.counts.len();
-    let prior = Prior::new(functions, &axes, cells, wanted.variance, sd)?;
+    let prior = CoefficientPrior::new(functions, &axes, cells, wanted.variance, sd)?;
     let mode = problem.mode(&prior, start, wanted.tolerance)?;
     let mut slopes = [0.0; 3];
     if sloped {
@@ -94,7 +95,7 @@ pub(super) fn evidence(
         };
         slopes = prior.slopes(functions, &axes, cells, sd, &alpha, &pushed, &inverse);
     }
-    Ok(Found {
+    Ok(EvidenceAt {
         mode,
         prior,
         slopes,
@@ -102,7 +103,7 @@ pub(super) fn evidence(
 }
 
 /// The slope of `-1/2 log |A|` in the function on the cells.
-fn shift(problem: Problem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
+fn shift(problem: CellProblem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
     let size = problem.grid.part();
     let mut out = problem.variances(&mode.mass, inverse);
     let parts = out.chunks_exact_mut(size).zip(mode.mass.chunks_exact(size));
@@ -111,7 +112,7 @@ fn shift(problem: Problem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> {
         let terms = v.iter_mut().zip(u);
         terms.for_each(|(v, u)| *v = -0.5 * n * u * (*v - mean));
     }
-    let Problem { grid, functions } = problem;
+    let CellProblem { grid, functions } = problem;
     if !grid.patches.is_empty() {
         let patches = &grid.patches;
         patches.add_shift(&mut out, functions, &mode.mass, inverse);
@@ -136,13 +137,13 @@ fn log_prior(at: [f64; 3]) -> (f64, [f64; 3]) {
 struct Looked {
     value: f64,
     slopes: [f64; 3],
-    found: Found,
+    found: EvidenceAt,
 }
 
 /// What is searched.
 struct Search<'a> {
-    problem: Problem<'a>,
-    wanted: Wanted,
+    problem: CellProblem<'a>,
+    wanted: HyperOptions,
     bounds: [(f64, f64); 3],
 }
 
@@ -220,7 +221,7 @@ struct About<'a> {
     start: &'a [f64],
 }
 
-impl Posterior<3> for About<'_> {
+impl HyperPosterior<3> for About<'_> {
     fn bounds(&self) -> [(f64, f64); 3] {
         self.search.bounds
     }
@@ -241,8 +242,8 @@ impl Posterior<3> for About<'_> {
 /// # Errors
 /// Where no mode is found at the first setting.
 pub(super) fn explore(
-    grid: &Grid,
-    wanted: Wanted,
+    grid: &CellGrid,
+    wanted: HyperOptions,
     most: usize,
     start: &[f64],
 ) -> Result<(Functions, Vec<Component>), DensityError> {
@@ -266,7 +267,7 @@ pub(super) fn explore(
         }
         theta = orders::moved(&functions, &theta, &next);
         functions = next;
-        let problem = Problem {
+        let problem = CellProblem {
             grid,
             functions: &functions,
         };
@@ -285,13 +286,13 @@ pub(super) fn explore(
 /// The setting at the top, and those of the design about it.
 fn about(
     functions: &Functions,
-    grid: &Grid,
-    wanted: Wanted,
+    grid: &CellGrid,
+    wanted: HyperOptions,
     bounds: [(f64, f64); 3],
     top: [f64; 3],
     theta: &[f64],
 ) -> Result<Vec<Component>, DensityError> {
-    let problem = Problem { grid, functions };
+    let problem = CellProblem { grid, functions };
     let search = Search {
         problem,
         wanted,

@@ -10,11 +10,11 @@ use super::super::basis::Kernel;
 use super::super::error::{DensityError, Warning};
 use super::super::kept::{Drawing, are_finite, are_shares, is_scale};
 use super::functions::Functions;
-use super::grid::Grid;
+use super::grid::CellGrid;
 use super::hyper::Component;
 use super::newton::{Mode, look};
 use super::orders;
-use super::prior::{Axis, Prior};
+use super::prior::{AxisCovariance, CoefficientPrior};
 
 /// Prior variance of the coefficients of polynomials.
 pub(super) const POLYNOMIALS: f64 = 10.0;
@@ -95,7 +95,7 @@ impl Kept {
     }
 
     /// The functions that the logarithm of the density is made of.
-    pub fn functions(&self, grid: &Grid) -> Functions {
+    pub fn functions(&self, grid: &CellGrid) -> Functions {
         Functions::new(grid, &self.orders)
     }
 
@@ -105,7 +105,7 @@ impl Kept {
     /// Numbers that no search leaves: a factor that is none, a prior that is not positive.
     pub fn components(
         &self,
-        grid: &Grid,
+        grid: &CellGrid,
         functions: &Functions,
     ) -> Result<Vec<Component>, DensityError> {
         let modes = self.modes.iter();
@@ -114,14 +114,14 @@ impl Kept {
 
     fn component(
         &self,
-        grid: &Grid,
+        grid: &CellGrid,
         functions: &Functions,
         kept: &KeptMode,
     ) -> Result<Component, DensityError> {
         let (cosines, cells) = (functions.cosines(), grid.counts.len());
-        let axes =
-            [0, 1].map(|a| Axis::new(self.kernel, &grid.axes[a], kept.lengths[a], cosines[a]));
-        let prior = Prior::new(functions, &axes, cells, POLYNOMIALS, kept.sd)?;
+        let axes = [0, 1]
+            .map(|a| AxisCovariance::new(self.kernel, &grid.axes[a], kept.lengths[a], cosines[a]));
+        let prior = CoefficientPrior::new(functions, &axes, cells, POLYNOMIALS, kept.sd)?;
         let (value, mass) = look(grid, &kept.eta);
         let square = dot(&kept.theta, &prior.pull(&kept.theta));
         let factor = Cholesky::from_packed(&kept.factor, kept.theta.len())?;
@@ -145,7 +145,7 @@ impl Kept {
     }
 
     /// What is wrong with the contents beside those of the grid.
-    pub fn fault(&self, grid: &Grid) -> Option<&'static str> {
+    pub fn fault(&self, grid: &CellGrid) -> Option<&'static str> {
         let shape = grid.shape();
         let mut orders = self.orders.clone();
         orders.sort_unstable();

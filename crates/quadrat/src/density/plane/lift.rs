@@ -9,10 +9,10 @@ use super::super::loops;
 use super::super::split::shares;
 use super::curves::offsets;
 use super::functions::Functions;
-use super::grid::Grid;
+use super::grid::CellGrid;
 use super::hyper::Component;
 use super::patches::Patches;
-use super::sweep::Lines;
+use super::sweep::CoefficientLines;
 
 /// Draws whose boxes are summed at a time.
 const BLOCK: usize = 256;
@@ -21,7 +21,7 @@ const BLOCK: usize = 256;
 /// # Arguments
 /// * `theta` - the draws, shape `[functions, draws]`
 fn wanted(
-    grid: &Grid,
+    grid: &CellGrid,
     (functions, patches): (&Functions, &Patches),
     component: &Component,
     theta: MatRef<'_, f64>,
@@ -49,7 +49,7 @@ fn wanted(
 /// Coefficients of functions that are nearly one within a box and zero elsewhere, in columns, shape
 /// `[functions, boxes]`.
 fn indicators(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     patches: &Patches,
 ) -> Result<Mat<f64>, LinalgError> {
@@ -77,7 +77,7 @@ fn indicators(
 /// # Errors
 /// Functions that are not independent on the cells.
 pub(super) fn lift(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     components: &[Component],
     theta: &mut Mat<f64>,
@@ -106,7 +106,14 @@ pub(super) fn lift(
         logs: should,
         weights: &patches.weights,
     };
-    let look = |theta: &Mat<f64>| logs(grid, &patches, &Lines::new(functions, theta), near);
+    let look = |theta: &Mat<f64>| {
+        logs(
+            grid,
+            &patches,
+            &CoefficientLines::new(functions, theta),
+            near,
+        )
+    };
     let raise = |theta: &mut Mat<f64>, by: &Mat<f64>| {
         gemm_into(theta.as_mut(), true, 1.0, along.as_ref(), by.transpose());
     };
@@ -123,7 +130,7 @@ pub(super) fn lift(
 ///
 /// # Arguments
 /// * `mass` - probabilities near those of the draws
-fn logs(grid: &Grid, patches: &Patches, lines: &Lines, mass: &[f64]) -> Mat<f64> {
+fn logs(grid: &CellGrid, patches: &Patches, lines: &CoefficientLines, mass: &[f64]) -> Mat<f64> {
     let [rows, columns] = grid.shape();
     let mut out = Mat::zeros(lines.len(), patches.weights.len());
     let offset = offsets(grid, lines, mass);

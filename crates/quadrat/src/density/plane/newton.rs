@@ -5,8 +5,8 @@ use crate::linalg::{Cholesky, Mat, dot, gemm};
 
 use super::super::error::DensityError;
 use super::functions::Functions;
-use super::grid::Grid;
-use super::prior::Prior;
+use super::grid::CellGrid;
+use super::prior::CoefficientPrior;
 
 /// Newton steps.
 const MOST_STEPS: usize = 200;
@@ -21,8 +21,8 @@ const SHARES: [f64; 6] = [1.0, 0.97, 0.9, 0.75, 0.5, 0.0];
 
 /// The problem: rows in cells, and the functions that may explain them.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Problem<'a> {
-    pub grid: &'a Grid,
+pub(in super::super) struct CellProblem<'a> {
+    pub grid: &'a CellGrid,
     pub functions: &'a Functions,
 }
 
@@ -53,7 +53,7 @@ impl Mode {
 }
 
 /// The log likelihood at a function, and the probabilities of the cells.
-pub(super) fn look(grid: &Grid, eta: &[f64]) -> (f64, Vec<f64>) {
+pub(super) fn look(grid: &CellGrid, eta: &[f64]) -> (f64, Vec<f64>) {
     let pairs = eta.iter().zip(&grid.log_measure);
     let mut mass: Vec<f64> = pairs.map(|(e, w)| e + w).collect();
     let value = grid.look(&mut mass);
@@ -77,14 +77,14 @@ impl Place {
     }
 }
 
-impl Problem<'_> {
+impl CellProblem<'_> {
     /// The precision `A = P + Phi' W Phi` and its factor, `W` of blocks `N (diag u - u u')`, one
     /// for each part.
     pub fn precision(
         &self,
         mass: &[f64],
         expected: &[f64],
-        prior: &Prior,
+        prior: &CoefficientPrior,
     ) -> Result<Cholesky, LinalgError> {
         let patches = &self.grid.patches;
         if patches.is_empty() {
@@ -110,7 +110,7 @@ impl Problem<'_> {
     }
 
     /// `P + Phi' (diag expected - N u u') Phi`.
-    fn complete(&self, mass: &[f64], expected: &[f64], prior: &Prior) -> Mat<f64> {
+    fn complete(&self, mass: &[f64], expected: &[f64], prior: &CoefficientPrior) -> Mat<f64> {
         let mut a: Mat<f64> = self.functions.curvature(expected);
         let means = self.functions.project_parts(mass, self.grid.lines());
         for (part, n) in self.grid.totals.iter().enumerate() {
@@ -159,7 +159,12 @@ impl Problem<'_> {
     ///
     /// # Errors
     /// Where a precision is not positive, or the search does not end.
-    pub fn mode(&self, prior: &Prior, start: &[f64], tolerance: f64) -> Result<Mode, DensityError> {
+    pub fn mode(
+        &self,
+        prior: &CoefficientPrior,
+        start: &[f64],
+        tolerance: f64,
+    ) -> Result<Mode, DensityError> {
         let mut theta = start.to_vec();
         theta.resize(self.functions.len(), 0.0);
         let eta = self.functions.eta(&theta);
@@ -208,7 +213,7 @@ impl Problem<'_> {
         })
     }
 
-    fn place(&self, prior: &Prior, theta: Vec<f64>, eta: Vec<f64>) -> Place {
+    fn place(&self, prior: &CoefficientPrior, theta: Vec<f64>, eta: Vec<f64>) -> Place {
         let (value, mass) = look(self.grid, &eta);
         let pull = prior.pull(&theta);
         let square = dot(&theta, &pull);
@@ -224,7 +229,13 @@ impl Problem<'_> {
 
     /// The first place along a step, halved as often as needed, that gains what its slope promises;
     /// none where rounding hides all gains.
-    fn search(&self, prior: &Prior, at: &Place, step: &[f64], decrement: f64) -> Option<Place> {
+    fn search(
+        &self,
+        prior: &CoefficientPrior,
+        at: &Place,
+        step: &[f64],
+        decrement: f64,
+    ) -> Option<Place> {
         let along = self.functions.eta(step);
         let before = at.log_joint();
         // Near the mode a step gains less than rounding takes.

@@ -2,8 +2,8 @@
 
 use super::super::basis::Kernel;
 use super::functions::Functions;
-use super::grid::{Grid, Kind};
-use super::prior::Axis;
+use super::grid::{CellGrid, Normalisation};
+use super::prior::AxisCovariance;
 
 /// Products up to a thousand rows, more by the root of their number, and the most there may be.
 const FUNCTIONS: f64 = 200.0;
@@ -25,7 +25,7 @@ pub(super) fn most(total: f64) -> usize {
 /// The products of lowest frequency in units of the lengthscales, as many as leave out little of
 /// the variance of the function, or the most there may be.
 pub(super) fn choose(
-    grid: &Grid,
+    grid: &CellGrid,
     kernel: Kernel,
     sd: f64,
     lengths: [f64; 2],
@@ -35,7 +35,7 @@ pub(super) fn choose(
     let shape = grid.shape();
     let known = shape.map(|m| m.min(COSINES));
     let variances = [0, 1].map(|a| {
-        let axis = Axis::new(kernel, &grid.axes[a], lengths[a], known[a]);
+        let axis = AxisCovariance::new(kernel, &grid.axes[a], lengths[a], known[a]);
         (0..known[a])
             .map(|k| axis.value[(k, k)])
             .collect::<Vec<f64>>()
@@ -57,7 +57,7 @@ pub(super) fn choose(
         }
         left -= variances[0][i] * variances[1][j] / cells;
         // What is constant along the second axis no conditional density sees.
-        if j > 0 || grid.kind == Kind::Joint {
+        if j > 0 || grid.kind == Normalisation::Joint {
             out.push((i, j));
         }
     }

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::cells::Cells;
-use super::super::counts::{Span, covers, rounded, span};
+use super::super::counts::{CellSpan, covers, rounded, span};
 use super::super::error::{DensityError, Warning};
 use super::mask;
 use crate::support::Polygon;
@@ -39,7 +39,7 @@ pub(in super::super) struct Patches {
 const ROUNDING: f64 = 1e-9;
 
 /// A span without cells at its ends of which it has nothing.
-fn trimmed(mut span: Span) -> Span {
+fn trimmed(mut span: CellSpan) -> CellSpan {
     if span.first < span.last && span.head < ROUNDING {
         span.first += 1;
         span.head = 1.0;
@@ -53,7 +53,7 @@ fn trimmed(mut span: Span) -> Span {
 
 /// The share of a cell of a span; all of it where there is but one, since shares that are common to
 /// a box say nothing.
-fn within(span: &Span, cell: usize) -> f64 {
+fn within(span: &CellSpan, cell: usize) -> f64 {
     match span.first == span.last {
         true => 1.0,
         false => span.share(cell),
@@ -105,7 +105,7 @@ fn check(reach: usize, kept: usize) -> Result<(), DensityError> {
 /// A box in cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Patch {
-    spans: [Span; 2],
+    spans: [CellSpan; 2],
     weight: f64,
 }
 

@@ -5,7 +5,7 @@ use crate::support::Polygon;
 use super::super::basis::Kernel;
 use super::super::error::DensityError;
 use super::super::kinds::{Correction, DRAWS, Integration, LEVEL, check_axis};
-use super::grid::Kind;
+use super::grid::Normalisation;
 
 /// Cells of each axis unless another number is asked for: of both columns, and of the given one and
 /// the other.
@@ -18,7 +18,7 @@ const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// What is known of every row.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Rows<'a> {
+pub(super) enum CleanRows<'a> {
     /// Both values.
     Pairs([&'a [f64]; 2]),
     /// That it lies in a box: lower and upper ends along the first axis, then along the second.
@@ -29,9 +29,9 @@ pub(super) enum Rows<'a> {
 
 /// Rows and settings.
 #[derive(Debug, Clone)]
-pub(super) struct Plan<'a> {
-    pub kind: Kind,
-    pub rows: Rows<'a>,
+pub(super) struct RowsAndSettings<'a> {
+    pub kind: Normalisation,
+    pub rows: CleanRows<'a>,
     /// Inside of which alone values can be.
     pub polygons: Option<&'a [Polygon]>,
     pub weights: Option<&'a [f64]>,
@@ -49,11 +49,11 @@ pub(super) struct Plan<'a> {
     pub seed: u64,
 }
 
-impl<'a> Plan<'a> {
-    pub fn new(kind: Kind, x: &'a [f64], y: &'a [f64]) -> Self {
+impl<'a> RowsAndSettings<'a> {
+    pub fn new(kind: Normalisation, x: &'a [f64], y: &'a [f64]) -> Self {
         Self {
             kind,
-            rows: Rows::Pairs([x, y]),
+            rows: CleanRows::Pairs([x, y]),
             polygons: None,
             weights: None,
             bounds: [OPEN; 2],

@@ -17,12 +17,12 @@ pub(super) const JITTER: f64 = 1e-9;
 /// The covariance of the cosines of an axis, from the constant on, and its slope in the logarithm
 /// of the lengthscale.
 #[derive(Debug, Clone)]
-pub(super) struct Axis {
+pub(super) struct AxisCovariance {
     pub value: Mat<f64>,
     pub slope: Mat<f64>,
 }
 
-impl Axis {
+impl AxisCovariance {
     pub fn new(kernel: Kernel, cells: &Cells, length: f64, cosines: usize) -> Self {
         let lags: Vec<(f64, f64)> = (0..cells.len())
             .map(|d| kernel.at(d as f64 * cells.step / length))
@@ -75,7 +75,7 @@ struct Block {
 
 /// The prior of all coefficients.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Prior {
+pub(in super::super) struct CoefficientPrior {
     /// Prior precision of the coefficients of polynomials.
     flat: f64,
     q: usize,
@@ -98,11 +98,11 @@ fn product(
     })
 }
 
-impl Prior {
+impl CoefficientPrior {
     /// The prior at a standard deviation of the function and a variance of the polynomials.
     pub fn new(
         functions: &Functions,
-        axes: &[Axis; 2],
+        axes: &[AxisCovariance; 2],
         cells: usize,
         variance: f64,
         sd: f64,
@@ -190,7 +190,7 @@ impl Prior {
     pub fn slopes(
         &self,
         functions: &Functions,
-        axes: &[Axis; 2],
+        axes: &[AxisCovariance; 2],
         cells: usize,
         sd: f64,
         alpha: &[f64],

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::error::DensityError;
-use super::super::scale::Scale;
+use super::super::scale::ColumnScale;
 use super::estimate::{ConditionalEstimate, Estimate2d};
 use super::fit::Fit;
-use super::grid::{Grid, Kind};
+use super::grid::{CellGrid, Normalisation};
 use super::kept::Kept;
 
 /// What an estimate of two columns is made from again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct KeptPlane {
-    grid: Grid,
-    scales: [Scale; 2],
+    grid: CellGrid,
+    scales: [ColumnScale; 2],
     kept: Kept,
 }
 
@@ -28,12 +28,13 @@ impl KeptPlane {
 
     /// Whether it is of both columns, not of one given the other.
     pub fn is_joint(&self) -> bool {
-        self.grid.kind == Kind::Joint
+        self.grid.kind == Normalisation::Joint
     }
 
     /// What is wrong with the contents: a file with a valid checksum may still be made up.
     pub fn fault(&self) -> Option<&'static str> {
-        let is_scale = |s: &Scale| s.centre.is_finite() && s.scale.is_finite() && s.scale > 0.0;
+        let is_scale =
+            |s: &ColumnScale| s.centre.is_finite() && s.scale.is_finite() && s.scale > 0.0;
         if !self.grid.is_consistent() || !self.scales.iter().all(is_scale) {
             return Some("its cells and counts do not fit together");
         }

@@ -17,10 +17,10 @@ use crate::linalg::Cholesky;
 
 use super::super::error::DensityError;
 use super::functions::Functions;
-use super::grid::Grid;
+use super::grid::CellGrid;
 use super::hyper::Component;
-use super::newton::Problem;
-use super::prior::Prior;
+use super::newton::CellProblem;
+use super::prior::CoefficientPrior;
 
 /// Most steps; they end where less than this share of the rows lies in other cells than expected.
 const ROUNDS: usize = 40;
@@ -48,8 +48,12 @@ struct Normal {
 
 impl Sites {
     /// The normal that they make with a prior.
-    fn normal(&self, problem: Problem<'_>, prior: &Prior) -> Result<Normal, DensityError> {
-        let Problem { grid, functions } = problem;
+    fn normal(
+        &self,
+        problem: CellProblem<'_>,
+        prior: &CoefficientPrior,
+    ) -> Result<Normal, DensityError> {
+        let CellProblem { grid, functions } = problem;
         let size = grid.part();
         let parts = || {
             self.precision
@@ -84,7 +88,13 @@ impl Sites {
 
     /// Moves towards what a normal expects; returns the share of the rows that it moves, and
     /// whether all half variances are below what may be believed.
-    fn step(&mut self, problem: Problem<'_>, at: &Normal, most: f64, share: f64) -> (f64, bool) {
+    fn step(
+        &mut self,
+        problem: CellProblem<'_>,
+        at: &Normal,
+        most: f64,
+        share: f64,
+    ) -> (f64, bool) {
         let grid = problem.grid;
         let size = grid.part();
         let totals = |cell: usize| grid.totals[cell / size];
@@ -115,11 +125,11 @@ impl Sites {
 /// # Errors
 /// Where a precision is not positive.
 pub(super) fn spread(
-    grid: &Grid,
+    grid: &CellGrid,
     functions: &Functions,
     components: &[Component],
 ) -> Result<Vec<Component>, DensityError> {
-    let problem = Problem { grid, functions };
+    let problem = CellProblem { grid, functions };
     let Some(first) = components.first() else {
         return Ok(Vec::new());
     };

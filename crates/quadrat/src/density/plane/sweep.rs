@@ -9,7 +9,7 @@ const LINES: usize = 8;
 
 /// Coefficients of draws, ordered by the function of the second axis.
 #[derive(Debug, Clone)]
-pub(super) struct Lines {
+pub(super) struct CoefficientLines {
     /// Shape `[draws, functions]`.
     theta: Mat<f64>,
     /// The function of the second axis of each group, and the columns of its coefficients.
@@ -37,7 +37,7 @@ fn turned(theta: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     out
 }
 
-impl Lines {
+impl CoefficientLines {
     /// Lays out draws.
     ///
     /// # Arguments

@@ -1,9 +1,9 @@
 //! What should be known of the rows before a density over a plane is trusted.
 
 use super::super::error::Warning;
-use super::super::scale::Scale;
+use super::super::scale::ColumnScale;
 use super::super::warned::open_ends;
-use super::grid::{Grid, Kind};
+use super::grid::{CellGrid, Normalisation};
 use super::pairs::Pairs;
 
 /// Values below which the prior has as much to say.
@@ -29,7 +29,7 @@ const ONE_CELL: f64 = 0.5;
 const IN_COMMON: f64 = 0.25;
 
 /// Warnings about the slices of conditional densities.
-pub(super) fn look_at(grid: &Grid, mass: &[f64]) -> Vec<Warning> {
+pub(super) fn look_at(grid: &CellGrid, mass: &[f64]) -> Vec<Warning> {
     let mut out = Vec::new();
     let slices = grid.totals.len();
     let empty = grid.totals.iter().filter(|t| **t == 0.0).count();
@@ -63,8 +63,8 @@ pub(super) fn look_at(grid: &Grid, mass: &[f64]) -> Vec<Warning> {
 /// Warnings about the rows.
 pub(super) fn look_out(
     pairs: &Pairs,
-    grid: &Grid,
-    scales: &[Scale; 2],
+    grid: &CellGrid,
+    scales: &[ColumnScale; 2],
     log: [bool; 2],
 ) -> Vec<Warning> {
     let mut out = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn look_out(
     let mut tied = false;
     for axis in [0, 1] {
         let of = |warning: Warning| warning.of_column(axis);
-        if axis == 0 && grid.kind == Kind::Conditional {
+        if axis == 0 && grid.kind == Normalisation::Conditional {
             // Its values are places, which may repeat.
             out.extend(outlier(&scales[axis], log[axis]).map(of));
             continue;
@@ -110,7 +110,7 @@ pub(super) fn look_out(
         (0..grid.counts.len()).max_by(|a, b| grid.counts[*a].total_cmp(&grid.counts[*b]));
     if let Some(cell) = heaviest {
         let share = grid.counts[cell] / grid.total;
-        let joint = grid.kind == Kind::Joint;
+        let joint = grid.kind == Normalisation::Joint;
         if share > CROWDED && !tied && grid.total >= FEW && joint {
             let at = [cell / columns, cell % columns];
             let place = [0, 1].map(|a| {
@@ -128,7 +128,7 @@ pub(super) fn look_out(
 }
 
 /// The value that lies farthest from the centre, where that is far.
-fn outlier(scale: &Scale, log: bool) -> Option<Warning> {
+fn outlier(scale: &ColumnScale, log: bool) -> Option<Warning> {
     let above = scale.most - scale.centre > scale.centre - scale.least;
     let farther = if above { scale.most } else { scale.least };
     let distance = (farther - scale.centre).abs() / scale.scale;
@@ -156,7 +156,7 @@ fn ties(pairs: &Pairs, axis: usize, total: f64) -> (usize, f64, f64) {
 }
 
 /// The correlation of the columns on their bent axes, so that one value far off decides nothing.
-fn correlation(pairs: &Pairs, scales: &[Scale; 2], grid: &Grid, log: [bool; 2]) -> f64 {
+fn correlation(pairs: &Pairs, scales: &[ColumnScale; 2], grid: &CellGrid, log: [bool; 2]) -> f64 {
     let at = |axis: usize, x: f64| {
         let t = if log[axis] { x.ln() } else { x };
         ((t - scales[axis].centre) / scales[axis].scale).asinh()

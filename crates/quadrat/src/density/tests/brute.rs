@@ -3,15 +3,15 @@
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::super::basis::{Basis, Kernel, Length};
+use super::super::basis::{CellBasis, Kernel, Length};
 use super::super::cells::Cells;
-use super::super::counts::Counts;
+use super::super::counts::CellCounts;
 use super::super::curves::curves;
 use super::super::hyper::{Component, explore};
 use super::super::kept;
 use super::super::map::evidence;
-use super::super::newton::Problem;
-use super::super::rows::{Rows, clean};
+use super::super::newton::CellProblem;
+use super::super::rows::{CleanRows, clean};
 use super::super::scale::scale;
 use super::super::split::sample;
 use super::{normals, random};
@@ -21,16 +21,16 @@ const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 struct Small {
     cells: Cells,
-    counts: Counts,
-    basis: Basis,
+    counts: CellCounts,
+    basis: CellBasis,
 }
 
-fn small(rows: Rows<'_>, cells: usize) -> Small {
+fn small(rows: CleanRows<'_>, cells: usize) -> Small {
     let rows = clean(rows, None, OPEN, false).unwrap();
     let scale = scale(&rows).unwrap();
     let cells = Cells::lay(cells, &scale, OPEN, None, false).unwrap();
-    let counts = Counts::new(&rows, &cells, &mut Vec::new()).unwrap();
-    let basis = Basis::new(cells.len(), &kept::polynomials(&cells, false), cells.len());
+    let counts = CellCounts::new(&rows, &cells, &mut Vec::new()).unwrap();
+    let basis = CellBasis::new(cells.len(), &kept::polynomials(&cells, false), cells.len());
     Small {
         cells,
         counts,
@@ -112,7 +112,7 @@ fn component(small: &Small, kernel: Kernel, length: f64, sd: f64, r: usize) -> C
     let view = small.basis.view(r);
     let laid = Length::new(kernel, &small.cells, length, r).unwrap();
     let prior = laid.prior(view.q, r, 10.0, sd).unwrap();
-    let problem = Problem {
+    let problem = CellProblem {
         counts: &small.counts,
         basis: view,
         log_measure: &small.cells.log_measure,
@@ -131,7 +131,7 @@ fn component(small: &Small, kernel: Kernel, length: f64, sd: f64, r: usize) -> C
 #[test]
 fn mode_evidence_and_covariance_are_those_of_brute_force() {
     let values = normals(60, 3);
-    let small = small(Rows::Values(&values), 40);
+    let small = small(CleanRows::Values(&values), 40);
     let (length, sd, m) = (0.8, 0.9, 40);
     let c = dense(&small, Kernel::Matern32, length, sd, 10.0);
     let (f, value, covariance) = brute(&small, &c);
@@ -170,7 +170,7 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
 #[test]
 fn the_evidence_is_that_of_counts_with_a_free_intercept() {
     let values = normals(60, 4);
-    let small = small(Rows::Values(&values), 40);
+    let small = small(CleanRows::Values(&values), 40);
     let c = dense(&small, Kernel::Se, 1.1, 0.7, 10.0);
     let got = component(&small, Kernel::Se, 1.1, 0.7, 39);
     let (n, m) = (small.counts.total, 40);
@@ -204,11 +204,14 @@ fn gradients_of_the_evidence_are_differences() {
         .enumerate()
         .map(|(i, x)| x + 0.2 * (i % 7) as f64)
         .collect();
-    for rows in [Rows::Values(&values), Rows::Intervals(&lower, &upper)] {
+    for rows in [
+        CleanRows::Values(&values),
+        CleanRows::Intervals(&lower, &upper),
+    ] {
         let small = small(rows, 60);
         assert_eq!(
             small.counts.spans.is_empty(),
-            matches!(rows, Rows::Values(_))
+            matches!(rows, CleanRows::Values(_))
         );
         for (kernel, at) in [(Kernel::Se, [0.2, -0.4]), (Kernel::Matern32, [-0.3, 0.5])] {
             let view = small.basis.view(30);
@@ -303,7 +306,7 @@ fn slice_sampler(small: &Small, c: &Mat<f64>, steps: usize) -> (Vec<f64>, Vec<f6
 #[test]
 fn weighted_draws_agree_with_a_slice_sampler() {
     let values = normals(12, 8);
-    let small = small(Rows::Values(&values), 24);
+    let small = small(CleanRows::Values(&values), 24);
     let (kernel, length, sd) = (Kernel::Matern32, 1.0, 1.2);
     let c = dense(&small, kernel, length, sd, 10.0);
     let (want, error) = slice_sampler(&small, &c, 120_000);
@@ -351,10 +354,10 @@ fn weighted_draws_agree_with_a_slice_sampler() {
 #[test]
 fn ranks_of_the_default_are_enough() {
     let values = normals(100, 9);
-    let mut small = small(Rows::Values(&values), 200);
+    let mut small = small(CleanRows::Values(&values), 200);
     let full = small.basis.clone();
-    small.basis = Basis::new(200, &kept::polynomials(&small.cells, false), 100);
-    let look = |basis: &Basis| {
+    small.basis = CellBasis::new(200, &kept::polynomials(&small.cells, false), 100);
+    let look = |basis: &CellBasis| {
         explore(
             &small.counts,
             basis,

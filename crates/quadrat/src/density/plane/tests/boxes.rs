@@ -3,9 +3,9 @@
 use rand::RngExt;
 
 use super::super::functions::Functions;
-use super::super::grid::{Grid, Kind};
-use super::super::hyper::{Wanted, evidence};
-use super::super::newton::{Problem, look};
+use super::super::grid::{CellGrid, Normalisation};
+use super::super::hyper::{HyperOptions, evidence};
+use super::super::newton::{CellProblem, look};
 use super::super::pairs::{Pairs, clean, clean_boxes};
 use super::{normals, random};
 use crate::density::basis::Kernel;
@@ -17,8 +17,8 @@ use crate::support::Polygon;
 
 const OPEN: [(f64, f64); 2] = [(f64::NEG_INFINITY, f64::INFINITY); 2];
 
-fn wanted() -> Wanted {
-    Wanted {
+fn wanted() -> HyperOptions {
+    HyperOptions {
         kernel: Kernel::Matern52,
         variance: 10.0,
         tolerance: 1e-10,
@@ -49,12 +49,19 @@ fn cleaned(boxes: &[Vec<f64>; 5]) -> Pairs {
     clean_boxes([a, b, c, d], n, OPEN, [false; 2]).unwrap()
 }
 
-fn grid(pairs: &Pairs, shape: [usize; 2], polygons: Option<&[Polygon]>) -> Grid {
+fn grid(pairs: &Pairs, shape: [usize; 2], polygons: Option<&[Polygon]>) -> CellGrid {
     let axes = [0, 1].map(|a| {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(shape[a], &scale, OPEN[a], None, false).unwrap()
     });
-    Grid::new(axes, pairs, Kind::Joint, (polygons, &[]), &mut Vec::new()).unwrap()
+    CellGrid::new(
+        axes,
+        pairs,
+        Normalisation::Joint,
+        (polygons, &[]),
+        &mut Vec::new(),
+    )
+    .unwrap()
 }
 
 /// A triangle that leaves out a corner.
@@ -82,7 +89,7 @@ fn modes_and_curvatures_are_those_of_the_likelihood() {
         let grid = grid(&pairs, [14, 11], polygons);
         assert!(grid.patches.weights.len() > 30);
         let functions = Functions::new(&grid, &some(5));
-        let problem = Problem {
+        let problem = CellProblem {
             grid: &grid,
             functions: &functions,
         };
@@ -125,7 +132,7 @@ fn gradients_of_the_evidence_are_differences() {
     for polygons in [None, Some(land.as_slice())] {
         let grid = grid(&pairs, [10, 9], polygons);
         let functions = Functions::new(&grid, &some(5));
-        let problem = Problem {
+        let problem = CellProblem {
             grid: &grid,
             functions: &functions,
         };
@@ -168,7 +175,14 @@ fn a_box_that_is_a_cell_is_a_value_in_it() {
         boxed.boxes.push((ends, 1.0));
     }
     let axes = of_values.axes.clone();
-    let of_boxes = Grid::new(axes, &boxed, Kind::Joint, (None, &[]), &mut Vec::new()).unwrap();
+    let of_boxes = CellGrid::new(
+        axes,
+        &boxed,
+        Normalisation::Joint,
+        (None, &[]),
+        &mut Vec::new(),
+    )
+    .unwrap();
     assert!(of_boxes.patches.is_empty());
     assert_eq!(of_boxes.counts, of_values.counts);
 }

@@ -1,9 +1,9 @@
 //! Modes, evidence, gradients and draws against dense algebra.
 
 use super::super::functions::Functions;
-use super::super::grid::{Grid, Kind};
-use super::super::hyper::{Component, Found, Wanted, evidence};
-use super::super::newton::{Problem, look};
+use super::super::grid::{CellGrid, Normalisation};
+use super::super::hyper::{Component, EvidenceAt, HyperOptions, evidence};
+use super::super::newton::{CellProblem, look};
 use super::super::pairs::clean;
 use super::super::prior::JITTER;
 use super::super::spread::spread;
@@ -16,21 +16,21 @@ use crate::linalg::{Cholesky, Mat, dot, gemm, matvec, symmetric_from_fn};
 const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 const VARIANCE: f64 = 10.0;
 
-fn small(kind: Kind, bounds: [(f64, f64); 2], shape: [usize; 2]) -> Grid {
+fn small(kind: Normalisation, bounds: [(f64, f64); 2], shape: [usize; 2]) -> CellGrid {
     let [x, y] = normals(80, 0.6, 5);
     let pairs = clean([&x, &y], None, bounds, [false; 2]).unwrap();
     let axes = [0, 1].map(|a| {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(shape[a], &scale, bounds[a], None, false).unwrap()
     });
-    Grid::new(axes, &pairs, kind, (None, &[]), &mut Vec::new()).unwrap()
+    CellGrid::new(axes, &pairs, kind, (None, &[]), &mut Vec::new()).unwrap()
 }
 
 /// All products of cosines.
-fn all(grid: &Grid) -> Functions {
+fn all(grid: &CellGrid) -> Functions {
     let [m, n] = grid.shape();
     // What is constant along a line no conditional density sees.
-    let first = usize::from(grid.kind == Kind::Conditional);
+    let first = usize::from(grid.kind == Normalisation::Conditional);
     let orders = (0..m).flat_map(|i| (first..n).map(move |j| (i, j)));
     Functions::new(grid, &orders.collect::<Vec<(usize, usize)>>())
 }
@@ -46,7 +46,7 @@ fn columns(functions: &Functions) -> Vec<Vec<f64>> {
 }
 
 /// `C = sd^2 (K_1 (x) K_2 + jitter) + variance H H'` on the cells.
-fn dense(grid: &Grid, kernel: Kernel, at: [f64; 3]) -> Mat<f64> {
+fn dense(grid: &CellGrid, kernel: Kernel, at: [f64; 3]) -> Mat<f64> {
     let n = grid.shape()[1];
     let cells = grid.counts.len();
     let (sd, lengths) = (at[0].exp(), [at[1].exp(), at[2].exp()]);
@@ -63,7 +63,7 @@ fn dense(grid: &Grid, kernel: Kernel, at: [f64; 3]) -> Mat<f64> {
 
 /// Newton's method on the cells: equations 13 to 16, and 23, of Riihimaki & Vehtari. Returns mode,
 /// evidence, posterior covariance.
-fn brute(grid: &Grid, c: &Mat<f64>) -> (Vec<f64>, f64, Mat<f64>) {
+fn brute(grid: &CellGrid, c: &Mat<f64>) -> (Vec<f64>, f64, Mat<f64>) {
     let (m, size) = (c.nrows(), grid.part());
     let total = |cell: usize| grid.totals[cell / size];
     let mut f = vec![0.0; m];
@@ -110,8 +110,8 @@ fn brute(grid: &Grid, c: &Mat<f64>) -> (Vec<f64>, f64, Mat<f64>) {
     (f, out.0, out.1)
 }
 
-fn wanted(kernel: Kernel) -> Wanted {
-    Wanted {
+fn wanted(kernel: Kernel) -> HyperOptions {
+    HyperOptions {
         kernel,
         variance: VARIANCE,
         tolerance: 1e-10,
@@ -143,17 +143,21 @@ fn contrasts(s: &Mat<f64>, part: usize) -> Mat<f64> {
 #[test]
 fn mode_evidence_and_covariance_are_those_of_brute_force() {
     for (kind, bounds, kernel) in [
-        (Kind::Joint, [OPEN; 2], Kernel::Matern32),
-        (Kind::Joint, [OPEN, (-5.0, 6.0)], Kernel::Matern52),
-        (Kind::Conditional, [OPEN; 2], Kernel::Matern32),
-        (Kind::Conditional, [OPEN, (-5.0, 6.0)], Kernel::Matern52),
+        (Normalisation::Joint, [OPEN; 2], Kernel::Matern32),
+        (Normalisation::Joint, [OPEN, (-5.0, 6.0)], Kernel::Matern52),
+        (Normalisation::Conditional, [OPEN; 2], Kernel::Matern32),
+        (
+            Normalisation::Conditional,
+            [OPEN, (-5.0, 6.0)],
+            Kernel::Matern52,
+        ),
     ] {
         let grid = small(kind, bounds, [9, 8]);
         let part = grid.part();
         let at = [0.2, -0.1, 0.4];
         let (f, value, covariance) = brute(&grid, &dense(&grid, kernel, at));
         let functions = all(&grid);
-        let problem = Problem {
+        let problem = CellProblem {
             grid: &grid,
             functions: &functions,
         };
@@ -190,7 +194,7 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
 
 #[test]
 fn curvatures_are_those_of_products() {
-    let grid = small(Kind::Joint, [OPEN, (-5.0, 6.0)], [11, 7]);
+    let grid = small(Normalisation::Joint, [OPEN, (-5.0, 6.0)], [11, 7]);
     let functions = Functions::new(&grid, &[(0, 0), (3, 1), (1, 3), (0, 2), (4, 4), (2, 2)]);
     let columns = columns(&functions);
     let d: Vec<f64> = (0..77).map(|j| f64::from(j).sin() + 0.3).collect();
@@ -212,7 +216,7 @@ fn curvatures_are_those_of_products() {
 
 #[test]
 fn gradients_of_the_evidence_are_differences() {
-    let kinds = [Kind::Joint, Kind::Conditional];
+    let kinds = [Normalisation::Joint, Normalisation::Conditional];
     let grids = kinds.map(|kind| small(kind, [OPEN; 2], [10, 9]));
     let orders: Vec<(usize, usize)> = (0..5)
         .flat_map(|i| (1..6 - i).map(move |j| (i, j)))
@@ -222,7 +226,7 @@ fn gradients_of_the_evidence_are_differences() {
     });
     for (grid, functions) in cases {
         for kernel in [Kernel::Matern32, Kernel::Matern52, Kernel::Se] {
-            let problem = Problem {
+            let problem = CellProblem {
                 grid,
                 functions: &functions,
             };
@@ -254,10 +258,10 @@ fn gradients_of_the_evidence_are_differences() {
 
 #[test]
 fn spread_normals_are_those_nearest_to_the_posterior() {
-    for kind in [Kind::Joint, Kind::Conditional] {
+    for kind in [Normalisation::Joint, Normalisation::Conditional] {
         let grid = small(kind, [OPEN; 2], [7, 9]);
         let functions = all(&grid);
-        let problem = Problem {
+        let problem = CellProblem {
             grid: &grid,
             functions: &functions,
         };
@@ -268,7 +272,7 @@ fn spread_normals_are_those_nearest_to_the_posterior() {
             &[],
             false,
         );
-        let Found { mode, prior, .. } = found.unwrap();
+        let EvidenceAt { mode, prior, .. } = found.unwrap();
         let mode_mass = mode.mass.clone();
         let component = Component {
             lengths: [0.6, 1.0],
@@ -309,7 +313,7 @@ fn spread_normals_are_those_nearest_to_the_posterior() {
 
 #[test]
 fn parts_are_projected_like_all_of_the_cells() {
-    let grid = small(Kind::Conditional, [OPEN; 2], [6, 5]);
+    let grid = small(Normalisation::Conditional, [OPEN; 2], [6, 5]);
     let functions = all(&grid);
     let columns = columns(&functions);
     let x: Vec<f64> = (0..30).map(|j| f64::from(j).cos()).collect();

@@ -3,9 +3,9 @@
 use rand::RngExt;
 
 use super::super::functions::Functions;
-use super::super::grid::{Grid, Kind};
-use super::super::hyper::{Wanted, evidence};
-use super::super::newton::Problem;
+use super::super::grid::{CellGrid, Normalisation};
+use super::super::hyper::{HyperOptions, evidence};
+use super::super::newton::CellProblem;
 use super::super::orders;
 use super::super::pairs::clean;
 use super::{normals, random};
@@ -155,8 +155,15 @@ fn few_functions_lose_what_is_stated() {
         let scale = scale(&pairs.column(a, false)).unwrap();
         Cells::lay(22, &scale, open, None, false).unwrap()
     });
-    let grid = Grid::new(axes, &pairs, Kind::Joint, (None, &[]), &mut Vec::new()).unwrap();
-    let wanted = Wanted {
+    let grid = CellGrid::new(
+        axes,
+        &pairs,
+        Normalisation::Joint,
+        (None, &[]),
+        &mut Vec::new(),
+    )
+    .unwrap();
+    let wanted = HyperOptions {
         kernel: Kernel::Se,
         variance: 10.0,
         tolerance: 1e-9,
@@ -169,7 +176,7 @@ fn few_functions_lose_what_is_stated() {
     assert!(some.len() < 300, "{}", some.len());
     let [few, many] = [some, all].map(|orders| {
         let functions = Functions::new(&grid, &orders);
-        let problem = Problem {
+        let problem = CellProblem {
             grid: &grid,
             functions: &functions,
         };

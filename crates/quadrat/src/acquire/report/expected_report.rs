@@ -11,7 +11,7 @@ const MOST: f64 = 200_000.0;
 
 /// What is expected of a report.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::acquire) enum Seen {
+pub(in crate::acquire) enum ExpectedReport {
     /// A normal value plus one even over some width, which may be zero.
     Even {
         /// Mean.
@@ -25,7 +25,7 @@ pub(in crate::acquire) enum Seen {
     Ranks(Vec<f64>),
 }
 
-impl Seen {
+impl ExpectedReport {
     fn density(&self, y: f64) -> f64 {
         match self {
             Self::Even { mean, sd, width } if *width > 0.0 => {
@@ -87,14 +87,16 @@ fn gap(members: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
 mod tests {
     use super::*;
 
-    fn even(mean: f64, sd: f64, width: f64) -> Seen {
-        Seen::Even { mean, sd, width }
+    fn even(mean: f64, sd: f64, width: f64) -> ExpectedReport {
+        ExpectedReport::Even { mean, sd, width }
     }
 
     /// Alike nothing is told, apart all; between, a sum over a hundred thousand bins of the line.
     #[test]
     fn members_are_told_apart_by_what_differs() {
-        let of = |a: Seen, b: Seen| Seen::told_apart(&[(0.3, a), (0.7, b)]);
+        let of = |a: ExpectedReport, b: ExpectedReport| {
+            ExpectedReport::told_apart(&[(0.3, a), (0.7, b)])
+        };
         let all = -0.3 * 0.3_f64.ln() - 0.7 * 0.7_f64.ln();
         for width in [0.0, 1.0] {
             assert!(of(even(0.2, 1.0, width), even(0.2, 1.0, width)) < 1e-15);
@@ -116,7 +118,10 @@ mod tests {
         let expected = 0.5 * (0.4 * (0.4_f64 / 0.25).ln() + 0.1 * (0.1_f64 / 0.25).ln());
         assert!((gap(tiny.into_iter()) - expected).abs() < 1e-15);
         assert!(gap([(1e-300, 1e-300)].into_iter()) == 0.0);
-        let ranks = of(Seen::Ranks(vec![0.2, 0.8]), Seen::Ranks(vec![0.6, 0.4]));
+        let ranks = of(
+            ExpectedReport::Ranks(vec![0.2, 0.8]),
+            ExpectedReport::Ranks(vec![0.6, 0.4]),
+        );
         let (p, q) = (0.3 * 0.2 + 0.7 * 0.6, 0.3 * 0.8 + 0.7 * 0.4);
         let expected = 0.3 * (0.2 * (0.2_f64 / p).ln() + 0.8 * (0.8_f64 / q).ln())
             + 0.7 * (0.6 * (0.6_f64 / p).ln() + 0.4 * (0.4_f64 / q).ln());

@@ -24,13 +24,13 @@ const FEW: f64 = 256.0;
 const HEAD: f64 = 64.0;
 
 /// One observation of a belief.
-pub(super) struct Told<'a> {
+pub(super) struct BeliefObserved<'a> {
     of: &'a Observed,
     belief: Belief,
     sd: f64,
 }
 
-impl<'a> Told<'a> {
+impl<'a> BeliefObserved<'a> {
     pub fn new(of: &'a Observed, belief: Belief) -> Self {
         let sd = belief.variance.sqrt();
         Self { of, belief, sd }
