@@ -92,7 +92,7 @@ impl Covariance {
         };
         (0..dims)
             .map(|d| {
-                let mut own = super::plan::Term {
+                let mut own = super::plan::KernelTerm {
                     variances: if d == 0 {
                         term.variances.clone()
                     } else {

@@ -5,16 +5,16 @@ use std::ops::Range;
 use faer::{MatMut, MatRef};
 
 use super::aligned::Aligned;
-use super::factor::Prepared;
+use super::factor::PreparedFactor;
 use super::prepared::{PreparedTerm, prepare_term, product};
-use super::regions::{EdgeWork, Group, ReadyEdges};
+use super::regions::{EdgeWork, ReadyEdges, TermGroup};
 use super::resolution::{COLUMNS, LANES};
-use super::tile::{Evaluated, Sides, Slopes, Tables, Tile};
+use super::tile::{Evaluated, Sides, Tabulation, Tile, WithSlopes};
 use crate::linalg::{add_scaled, set_scaled, vectorised};
 use crate::support::Functionals;
 
-/// A [`Group`] at one value of the hyperparameters.
-pub(super) struct Ready<'a> {
+/// A [`TermGroup`] at one value of the hyperparameters.
+pub(super) struct PreparedGroup<'a> {
     terms: Vec<PreparedTerm<'a>>,
     sides: Sides<'a>,
     /// Whether every row of a side is one atom.
@@ -29,15 +29,15 @@ struct Single {
 }
 
 pub(super) fn prepare<'a>(
-    groups: &'a [Group<'a>],
+    groups: &'a [TermGroup<'a>],
     theta: &'a [f64],
-    slopes: Slopes,
-    tables: Tables,
-) -> Vec<Ready<'a>> {
-    let one = |group: &'a Group<'a>| {
+    slopes: WithSlopes,
+    tables: Tabulation,
+) -> Vec<PreparedGroup<'a>> {
+    let one = |group: &'a TermGroup<'a>| {
         let sides = group.sides();
         let terms = group.terms.iter();
-        Ready {
+        PreparedGroup {
             terms: terms
                 .map(|term| prepare_term(term, theta, sides, slopes, tables))
                 .collect(),
@@ -52,7 +52,7 @@ pub(super) fn prepare<'a>(
     groups.iter().map(one).collect()
 }
 
-impl Ready<'_> {
+impl PreparedGroup<'_> {
     /// The column of an atom.
     fn column_of(&self, atom: usize) -> usize {
         if self.single.b {
@@ -134,7 +134,7 @@ fn tiles(
 /// Adds a block of the covariance to `out`, whose columns are those of the block and whose rows
 /// begin with those of the block, or writes it there.
 fn block(
-    ready: &Ready<'_>,
+    ready: &PreparedGroup<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
     adds: bool,
@@ -151,7 +151,13 @@ fn block(
                 work.total.fill(0.0);
             }
             for (index, term) in prepared.iter().enumerate() {
-                evaluate(&term.factors, sides, &tile, Slopes::No, &mut work.factors);
+                evaluate(
+                    &term.factors,
+                    sides,
+                    &tile,
+                    WithSlopes::No,
+                    &mut work.factors,
+                );
                 let product = product(term, tile.len(), &work.factors, &mut work.product);
                 let (by, total) = (term.variance, &mut *work.total);
                 if index == 0 {
@@ -224,7 +230,7 @@ fn direct_block(
         for a in tiles(sides.a, &rows, LANES) {
             let tile = Tile { a, b: b.clone() };
             let factors = prepared.iter().flat_map(|term| &term.factors);
-            evaluate(factors, sides, &tile, Slopes::No, &mut work.factors);
+            evaluate(factors, sides, &tile, WithSlopes::No, &mut work.factors);
             let lanes = tile.a.len();
             let weight_a = &sides.a.weight()[tile.a.clone()];
             let from = tile.a.start - rows.start;
@@ -267,7 +273,7 @@ fn direct_block(
 }
 
 fn contract_block(
-    ready: &Ready<'_>,
+    ready: &PreparedGroup<'_>,
     rows: Range<usize>,
     columns: Range<usize>,
     theta: &[f64],
@@ -318,7 +324,13 @@ fn contract_block(
                 atom = end;
             }
             for term in prepared {
-                evaluate(&term.factors, sides, &tile, Slopes::Yes, &mut work.factors);
+                evaluate(
+                    &term.factors,
+                    sides,
+                    &tile,
+                    WithSlopes::Yes,
+                    &mut work.factors,
+                );
                 let product = product(term, tile.len(), &work.factors, &mut work.product);
                 let total = crate::linalg::dot(&work.adjoint, product);
                 for (k, &i) in term.term.variances.iter().enumerate() {
@@ -342,10 +354,10 @@ fn contract_block(
 
 /// Evaluates factors on a tile, one after the other into `out`.
 fn evaluate<'a>(
-    factors: impl IntoIterator<Item = &'a Prepared<'a>>,
+    factors: impl IntoIterator<Item = &'a PreparedFactor<'a>>,
     sides: Sides<'_>,
     tile: &Tile,
-    slopes: Slopes,
+    slopes: WithSlopes,
     out: &mut Vec<Evaluated>,
 ) {
     for (k, factor) in factors.into_iter().enumerate() {

@@ -12,7 +12,8 @@
 //!
 //! `w w' K = area sum_k T(k period) + R(t_1) + R(t_2) - R(t_3) - R(t_4)`,
 //!
-//! `t_i` the distances of the four corners from the nearest whole period, `R` of [`Tail::second`].
+//! `t_i` the distances of the four corners from the nearest whole period, `R` of
+//! [`ToothTail::second`].
 //! The sum of heights is one of positive terms, closed however many periods the intervals reach
 //! over. Intervals that are narrow beside a tooth are integrated by Gauss-Legendre on the ramps of
 //! `T`, as there.
@@ -21,7 +22,7 @@
 //! periods between the intervals.
 
 use super::line::{Intervals, NARROW, NARROW_RULE};
-use crate::kernel::{Periodic, Tail, Tooth, remainder};
+use crate::kernel::{Periodic, Tooth, ToothTail, remainder};
 
 /// Intervals of so many periods are averages over whole cycles, to rounding.
 const MANY: f64 = 1e15;
@@ -270,7 +271,7 @@ impl Comb {
             (middle[1], -1.0),
         ] {
             let distance = corner.rest.abs();
-            let Tail {
+            let ToothTail {
                 first,
                 second,
                 second_slope,

@@ -5,10 +5,10 @@ use std::ops::Range;
 use faer::{MatMut, MatRef};
 
 use super::Covariance;
-use super::block::{Ready, Work, prepare};
+use super::block::{PreparedGroup, Work, prepare};
 use super::plain::is_plain;
 use super::regions::{self};
-use super::tile::{Sides, Slopes, Tables};
+use super::tile::{Sides, Tabulation, WithSlopes};
 use crate::support::Functionals;
 
 /// [`Covariance::cross`] at one value of the hyperparameters, by ranges of columns.
@@ -16,7 +16,7 @@ use crate::support::Functionals;
 /// What does not depend on the range is prepared once, and entries are still in the cache for what
 /// is done with them next.
 pub struct Cross<'a> {
-    ready: Vec<Ready<'a>>,
+    ready: Vec<PreparedGroup<'a>>,
     theta: &'a [f64],
     rows: usize,
     is_plain: bool,
@@ -75,10 +75,14 @@ impl Covariance {
         with_slopes: bool,
         act: impl FnOnce(&Cross<'_>) -> T,
     ) -> T {
-        let slopes = if with_slopes { Slopes::Yes } else { Slopes::No };
+        let slopes = if with_slopes {
+            WithSlopes::Yes
+        } else {
+            WithSlopes::No
+        };
         let groups = regions::resolve(&self.terms, theta, Sides { a, b }, self.resolution);
         act(&Cross {
-            ready: prepare(&groups, theta, slopes, Tables::WhenRepeated),
+            ready: prepare(&groups, theta, slopes, Tabulation::WhenRepeated),
             theta,
             rows: a.len(),
             is_plain: is_plain(&groups),

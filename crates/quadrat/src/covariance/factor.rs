@@ -5,17 +5,17 @@ use std::ops::Range;
 use super::aligned::Aligned;
 use super::mixture::mixture;
 use super::one_dim::{OneDim, Piece, side};
-use super::plan::{Factor, Family, Isotropic};
+use super::plan::{Isotropic, KernelFactor, ProfileFamily};
 use super::radial;
-use super::tile::{Evaluated, Sides, Slopes, Tables, Tile};
+use super::tile::{Evaluated, Sides, Tabulation, Tile, WithSlopes};
 use super::wide::{WIDE, Wide};
 use crate::kernel::mixture::{Accuracy, Member, matern_members, rational_quadratic_members};
 use crate::kernel::{Iid, Mixing};
 use crate::support::Functionals;
 
 /// A factor ready to be evaluated on tiles.
-pub(super) struct Prepared<'a> {
-    factor: &'a Factor,
+pub(super) struct PreparedFactor<'a> {
+    factor: &'a KernelFactor,
     theta: &'a [f64],
     how: How<'a>,
 }
@@ -34,10 +34,10 @@ impl Direct {
         dims: &[usize],
         inverse: Vec<f64>,
         sides: Sides<'_>,
-        slopes: Slopes,
+        slopes: WithSlopes,
     ) -> Self {
         // Rounding of products is too much for the kernel that has a kink at zero.
-        let is_wide = dims.len() >= WIDE && family != Isotropic::Radial(Family::Matern12);
+        let is_wide = dims.len() >= WIDE && family != Isotropic::Radial(ProfileFamily::Matern12);
         // Far from the middle products lose the digits of distances.
         let wide = is_wide.then(|| {
             let [a, b] = [sides.a, sides.b]
@@ -67,25 +67,27 @@ enum How<'a> {
     Tensor,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedFactor<'a> {
     pub fn new(
-        factor: &'a Factor,
+        factor: &'a KernelFactor,
         theta: &'a [f64],
         sides: Sides<'_>,
-        slopes: Slopes,
-        tables: Tables,
+        slopes: WithSlopes,
+        tables: Tabulation,
     ) -> Self {
         let one = |dim| OneDim::new(Piece::Factor(factor, theta), dim, sides, slopes, tables);
         let how = match factor {
-            Factor::Line { dim, .. } | Factor::Periodic { dim, .. } => How::OneDim(one(*dim)),
-            Factor::Linear { .. } => How::Linear,
-            Factor::Label { .. } => How::Label,
-            Factor::Coregion { mixing, .. } => How::Coregion(mixing, mixing.matrix(theta)),
-            Factor::Coupled(c) => match c.dims() {
+            KernelFactor::Line { dim, .. } | KernelFactor::Periodic { dim, .. } => {
+                How::OneDim(one(*dim))
+            }
+            KernelFactor::Linear { .. } => How::Linear,
+            KernelFactor::Label { .. } => How::Label,
+            KernelFactor::Coregion { mixing, .. } => How::Coregion(mixing, mixing.matrix(theta)),
+            KernelFactor::Coupled(c) => match c.dims() {
                 [dim] => How::OneDim(one(*dim)),
                 _ => How::Tensor,
             },
-            Factor::Isotropic {
+            KernelFactor::Isotropic {
                 family,
                 dims,
                 lengthscales,
@@ -113,7 +115,7 @@ impl<'a> Prepared<'a> {
                     let (reach, extents): (Vec<f64>, Vec<f64>) =
                         dims.iter().zip(lengthscales).map(along).unzip();
                     let (members, has_alpha) = match family {
-                        Isotropic::Radial(Family::Se) => (
+                        Isotropic::Radial(ProfileFamily::Se) => (
                             vec![Member {
                                 scale: 1.0,
                                 weight: 1.0,
@@ -121,9 +123,15 @@ impl<'a> Prepared<'a> {
                             }],
                             false,
                         ),
-                        Isotropic::Radial(Family::Matern12) => (matern_members(0.5, &reach), false),
-                        Isotropic::Radial(Family::Matern32) => (matern_members(1.5, &reach), false),
-                        Isotropic::Radial(Family::Matern52) => (matern_members(2.5, &reach), false),
+                        Isotropic::Radial(ProfileFamily::Matern12) => {
+                            (matern_members(0.5, &reach), false)
+                        }
+                        Isotropic::Radial(ProfileFamily::Matern32) => {
+                            (matern_members(1.5, &reach), false)
+                        }
+                        Isotropic::Radial(ProfileFamily::Matern52) => {
+                            (matern_members(2.5, &reach), false)
+                        }
                         Isotropic::RationalQuadratic(alpha) => {
                             let extent = extents.iter().fold(0.0_f64, |all, e| all.hypot(*e));
                             (
@@ -142,7 +150,7 @@ impl<'a> Prepared<'a> {
                         .into_iter()
                         .map(|m| {
                             let lines = dims.iter().zip(lengthscales).map(|(&d, &l)| {
-                                let piece = Piece::Line(Family::Se, theta[l] * m.scale);
+                                let piece = Piece::Line(ProfileFamily::Se, theta[l] * m.scale);
                                 OneDim::new(piece, d, sides, slopes, tables)
                             });
                             (m, lines.collect())
@@ -160,10 +168,10 @@ impl<'a> Prepared<'a> {
     }
 
     /// Values of the factor on a tile, and slopes when asked for.
-    pub fn evaluate(&self, sides: Sides<'_>, tile: &Tile, slopes: Slopes, out: &mut Evaluated) {
+    pub fn evaluate(&self, sides: Sides<'_>, tile: &Tile, slopes: WithSlopes, out: &mut Evaluated) {
         let n = tile.len();
         let direct = self.direct(sides, tile);
-        let with_slopes = slopes == Slopes::Yes;
+        let with_slopes = slopes == WithSlopes::Yes;
         let slopes = match (&self.how, with_slopes) {
             (_, false) | (How::Linear | How::Label | How::Coregion(..), _) => 0,
             _ if direct.is_some() => 1 + usize::from(self.has_alpha()),
@@ -196,7 +204,7 @@ impl<'a> Prepared<'a> {
                 }
             }
             How::Tensor => {
-                if let Factor::Coupled(coupled) = self.factor {
+                if let KernelFactor::Coupled(coupled) = self.factor {
                     let dims = coupled.dims();
                     let a: Vec<_> = dims.iter().map(|&d| side(sides.a, d, &tile.a)).collect();
                     let b: Vec<_> = dims.iter().map(|&d| side(sides.b, d, &tile.b)).collect();
@@ -219,7 +227,7 @@ impl<'a> Prepared<'a> {
         match (self.direct(sides, tile), self.factor) {
             (
                 Some(direct),
-                Factor::Isotropic {
+                KernelFactor::Isotropic {
                     family,
                     dims,
                     lengthscales,
@@ -241,7 +249,7 @@ impl<'a> Prepared<'a> {
                     gradient[l] += sum * inverse;
                 }
             }
-            (_, Factor::Coregion { mixing, .. }) => {
+            (_, KernelFactor::Coregion { mixing, .. }) => {
                 let n = mixing.levels();
                 let (i, j) = self.levels(mixing, sides, tile);
                 let mut sums = vec![0.0; n * n];
@@ -253,7 +261,7 @@ impl<'a> Prepared<'a> {
             }
             (
                 _,
-                Factor::Linear {
+                KernelFactor::Linear {
                     dims, lengthscales, ..
                 },
             ) => {
@@ -309,7 +317,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn has_alpha(&self) -> bool {
-        let Factor::Isotropic { family, .. } = self.factor else {
+        let KernelFactor::Isotropic { family, .. } = self.factor else {
             return false;
         };
         matches!(family, Isotropic::RationalQuadratic(_))
@@ -323,7 +331,7 @@ impl<'a> Prepared<'a> {
         with_slopes: bool,
         out: &mut Evaluated,
     ) {
-        let Factor::Isotropic { family, dims, .. } = self.factor else {
+        let KernelFactor::Isotropic { family, dims, .. } = self.factor else {
             return;
         };
         match &direct.wide {
@@ -344,7 +352,7 @@ impl<'a> Prepared<'a> {
 
     fn linear(&self, sides: Sides<'_>, tile: &Tile, value: &mut [f64]) {
         value.fill(0.0);
-        let Factor::Linear {
+        let KernelFactor::Linear {
             dims,
             lengthscales,
             origin,
@@ -369,21 +377,21 @@ impl<'a> Prepared<'a> {
 const MOST_TABULATED: usize = 1 << 22;
 
 /// Tables of so many lines, no larger than the memory that is meant for all of them.
-fn affordable(tables: Tables, lines: usize, slopes: Slopes) -> Tables {
-    let kinds = 1 + usize::from(slopes == Slopes::Yes);
+fn affordable(tables: Tabulation, lines: usize, slopes: WithSlopes) -> Tabulation {
+    let kinds = 1 + usize::from(slopes == WithSlopes::Yes);
     match tables {
-        Tables::Never => Tables::Never,
-        _ => Tables::UpTo(MOST_TABULATED / (lines * kinds).max(1)),
+        Tabulation::Never => Tabulation::Never,
+        _ => Tabulation::UpTo(MOST_TABULATED / (lines * kinds).max(1)),
     }
 }
 
 /// Coordinates of the points of a tile.
-fn points<'a>(dims: &[usize], sides: Sides<'a>, tile: &Tile) -> radial::Points<'a> {
+fn points<'a>(dims: &[usize], sides: Sides<'a>, tile: &Tile) -> radial::Coordinates<'a> {
     let of = |set: &'a Functionals, range: &Range<usize>| {
         let columns = dims.iter().map(|&d| &set.lower(d)[range.clone()]);
         columns.collect()
     };
-    radial::Points {
+    radial::Coordinates {
         a: of(sides.a, &tile.a),
         b: of(sides.b, &tile.b),
     }

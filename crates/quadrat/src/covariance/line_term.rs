@@ -1,7 +1,7 @@
 //! Terms of a kernel that are nothing but a line over one column.
 
 use super::Covariance;
-use super::plan::{Factor, Term};
+use super::plan::{KernelFactor, KernelTerm};
 use crate::kernel::Kernel;
 use crate::support::Functionals;
 
@@ -44,10 +44,10 @@ impl Covariance {
 }
 
 /// The column and the origin of a term that is a line over one column.
-fn line(term: &Term) -> Option<(usize, f64)> {
+fn line(term: &KernelTerm) -> Option<(usize, f64)> {
     match &term.factors[..] {
         [
-            Factor::Linear {
+            KernelFactor::Linear {
                 dims,
                 lengthscales,
                 origin,

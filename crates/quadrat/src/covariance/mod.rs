@@ -45,13 +45,13 @@ pub use induced::{Induced, Shift};
 pub(crate) use line_term::LineTerm;
 pub(crate) use nodes::NodeRule;
 pub(crate) use periodic_term::{LEAST_PERIODIC, MOST_HARMONICS, PeriodicTerm};
-use plan::{Factor, Term, plan};
+use plan::{KernelFactor, KernelTerm, plan};
 use rayon::prelude::*;
-use regions::Group;
+use regions::TermGroup;
 use resolution::COLUMNS;
 pub use resolution::PlanarRule;
 pub(in crate::covariance) use resolution::Resolution;
-use tile::{Sides, Slopes, Tables};
+use tile::{Sides, Tabulation, WithSlopes};
 
 use crate::kernel::Kernel;
 use crate::linalg::{mirror_upper, reshape};
@@ -83,7 +83,7 @@ const PARALLEL_FROM: usize = 8192;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covariance {
-    terms: Vec<Term>,
+    terms: Vec<KernelTerm>,
     parameters: usize,
     /// Columns along which functions may have a slope beside the kernel.
     beside: Range<usize>,
@@ -172,7 +172,7 @@ impl Covariance {
         let own = few.as_ref().unwrap_or(a);
         let sides = Sides { a: own, b: own };
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
-        let ready = prepare(&groups, theta, Slopes::No, Tables::Never);
+        let ready = prepare(&groups, theta, WithSlopes::No, Tabulation::Never);
         let evaluate = |work: &mut Work, row: usize| {
             let mut one = Mat::zeros(1, 1);
             for group in &ready {
@@ -206,7 +206,7 @@ impl Covariance {
     /// Whether the covariance of two supports stays when both are shifted.
     fn is_stationary(&self) -> bool {
         let mut factors = self.terms.iter().flat_map(|term| &term.factors);
-        factors.all(Factor::is_stationary)
+        factors.all(KernelFactor::is_stationary)
     }
 
     /// `gradient[p] += sum_ij adjoint[i, j] dK_ij / d theta_p` for a symmetric adjoint.
@@ -300,7 +300,7 @@ impl Covariance {
         let factors = self.terms.iter().flat_map(|term| &term.factors);
         let worst = factors
             .filter_map(|factor| match factor {
-                plan::Factor::Coupled(coupled) => {
+                plan::KernelFactor::Coupled(coupled) => {
                     let widest = |&d: &usize| a.width(d).iter().fold(0.0, |w: f64, &v| w.max(v));
                     let widths: Vec<f64> = coupled.dims().iter().map(widest).collect();
                     Some(coupled.coarseness(theta, &widths))
@@ -355,7 +355,7 @@ impl Covariance {
             return;
         }
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
-        let ready = prepare(&groups, theta, Slopes::No, Tables::WhenRepeated);
+        let ready = prepare(&groups, theta, WithSlopes::No, Tabulation::WhenRepeated);
         let is_plain = plain::is_plain(&groups);
         if !is_zero && !is_plain {
             out.fill(0.0);
@@ -390,7 +390,7 @@ impl Covariance {
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
-        let ready = prepare(&groups, theta, Slopes::Yes, Tables::WhenRepeated);
+        let ready = prepare(&groups, theta, WithSlopes::Yes, Tabulation::WhenRepeated);
         let contract = |work: &mut Work, index: usize| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
             let mut own = vec![0.0; self.parameters];
@@ -426,7 +426,7 @@ impl Covariance {
     }
 }
 
-fn is_small(groups: &[Group<'_>]) -> bool {
+fn is_small(groups: &[TermGroup<'_>]) -> bool {
     groups.iter().all(|group| {
         let Sides { a, b } = group.sides();
         group.edges.is_none() && a.atom_count().saturating_mul(b.atom_count()) < PARALLEL_FROM

@@ -6,10 +6,10 @@
 //! a step of one lengthscale of a smooth kernel the mean of `e^f` is right to about 1e-5.
 
 use super::Covariance;
-use super::plan::Factor;
+use super::plan::KernelFactor;
 use super::regions::resolution;
 use crate::quadrature::{Cubature, compress, gauss_legendre, simplex_volume};
-use crate::support::{Functionals, Placed, Spread};
+use crate::support::{AtomSpread, Functionals, Placed};
 
 /// Widest cell of a region, in steps.
 const CELL: f64 = 1.5;
@@ -49,7 +49,8 @@ impl Covariance {
         let is_linear = |column: usize| {
             let mut factors = self.terms.iter().flat_map(|term| &term.factors);
             self.beside.contains(&column)
-                || factors.any(|f| matches!(f, Factor::Linear { .. }) && f.dims().contains(&column))
+                || factors
+                    .any(|f| matches!(f, KernelFactor::Linear { .. }) && f.dims().contains(&column))
         };
         NodeRule {
             steps: (0..columns).map(step).collect(),
@@ -176,9 +177,9 @@ impl NodeRule {
         set.spread(|atom| {
             let own = &nodes[atom];
             if own.along.is_empty() && set.region(atom).is_none() {
-                return Spread::Keep;
+                return AtomSpread::Keep;
             }
-            Spread::Nodes {
+            AtomSpread::Nodes {
                 along: own.along.iter().map(|(d, x)| (*d, x.as_slice())).collect(),
                 weights: &own.weights,
             }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::aligned::Aligned;
 use super::lags::Lags;
 use super::line::{self, Intervals};
-use super::plan::{Factor, Family};
+use super::plan::{KernelFactor, ProfileFamily};
 use super::series;
-use super::tile::{Sides, Slopes, Tables, Tile};
+use super::tile::{Sides, Tabulation, Tile, WithSlopes};
 use crate::kernel::{Matern12, Matern32, Matern52, Se};
 use crate::support::{Functionals, UniqueIntervals};
 
@@ -50,8 +50,8 @@ pub(super) struct OneDim<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Piece<'a> {
-    Line(Family, f64),
-    Factor(&'a Factor, &'a [f64]),
+    Line(ProfileFamily, f64),
+    Factor(&'a KernelFactor, &'a [f64]),
 }
 
 impl Piece<'_> {
@@ -81,14 +81,20 @@ impl Piece<'_> {
             Self::Line(family, lengthscale) => {
                 let slope = slopes.map(|s| s[0].as_mut_slice());
                 match family {
-                    Family::Se => line::fill::<Se>(lengthscale, a, b, value, slope),
-                    Family::Matern12 => line::fill::<Matern12>(lengthscale, a, b, value, slope),
-                    Family::Matern32 => line::fill::<Matern32>(lengthscale, a, b, value, slope),
-                    Family::Matern52 => line::fill::<Matern52>(lengthscale, a, b, value, slope),
+                    ProfileFamily::Se => line::fill::<Se>(lengthscale, a, b, value, slope),
+                    ProfileFamily::Matern12 => {
+                        line::fill::<Matern12>(lengthscale, a, b, value, slope)
+                    }
+                    ProfileFamily::Matern32 => {
+                        line::fill::<Matern32>(lengthscale, a, b, value, slope)
+                    }
+                    ProfileFamily::Matern52 => {
+                        line::fill::<Matern52>(lengthscale, a, b, value, slope)
+                    }
                 }
             }
             Self::Factor(
-                Factor::Line {
+                KernelFactor::Line {
                     family,
                     lengthscale,
                     ..
@@ -98,7 +104,7 @@ impl Piece<'_> {
                 Self::Line(*family, theta[*lengthscale]).fill(a, b, value, slopes);
             }
             Self::Factor(
-                Factor::Periodic {
+                KernelFactor::Periodic {
                     lengthscale,
                     period,
                     ..
@@ -111,7 +117,7 @@ impl Piece<'_> {
                 });
                 series::fill(theta[*lengthscale], theta[*period], a, b, value, slopes);
             }
-            Self::Factor(Factor::Coupled(coupled), theta) => {
+            Self::Factor(KernelFactor::Coupled(coupled), theta) => {
                 coupled.fill(theta, &[a], &[b], value, slopes);
             }
             // Never asked for: these factors are not of one dimension.
@@ -139,10 +145,10 @@ impl<'a> OneDim<'a> {
         piece: Piece<'a>,
         dim: usize,
         sides: Sides<'_>,
-        slopes: Slopes,
-        tables: Tables,
+        slopes: WithSlopes,
+        tables: Tabulation,
     ) -> Self {
-        if tables == Tables::Never {
+        if tables == Tabulation::Never {
             return Self {
                 piece,
                 dim,
@@ -151,11 +157,11 @@ impl<'a> OneDim<'a> {
         }
         let (ua, ub) = (sides.a.unique(dim), sides.b.unique(dim));
         let pairs = ua.len() * ub.len();
-        let with_slopes = slopes == Slopes::Yes;
+        let with_slopes = slopes == WithSlopes::Yes;
         // A table pays when every entry is used at least twice.
         let most = sides.a.atom_count() * sides.b.atom_count() / 2;
         let most = match tables {
-            Tables::UpTo(limit) => most.min(limit),
+            Tabulation::UpTo(limit) => most.min(limit),
             _ => most,
         };
         let lags = piece

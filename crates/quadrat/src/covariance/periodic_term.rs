@@ -1,7 +1,7 @@
 //! Periodic terms of a kernel as Fourier series with unknown coefficients.
 
 use super::Covariance;
-use super::plan::{Factor, Term};
+use super::plan::{KernelFactor, KernelTerm};
 use crate::kernel::{Periodic, remainder};
 use crate::support::Functionals;
 
@@ -56,9 +56,9 @@ impl Covariance {
 }
 
 impl PeriodicTerm {
-    fn new(term: &Term, known: impl Fn(usize) -> Option<f64>) -> Option<Self> {
+    fn new(term: &KernelTerm, known: impl Fn(usize) -> Option<f64>) -> Option<Self> {
         let [
-            Factor::Periodic {
+            KernelFactor::Periodic {
                 dim,
                 lengthscale,
                 period,

@@ -1,10 +1,10 @@
 //! Whether covariances need no integration.
 
-use super::regions::Group;
+use super::regions::TermGroup;
 use super::tile::Sides;
 
 /// Whether every entry comes from one pair of atoms, once: nothing is summed.
-pub(super) fn is_plain(groups: &[Group<'_>]) -> bool {
+pub(super) fn is_plain(groups: &[TermGroup<'_>]) -> bool {
     match groups {
         [one] => {
             let Sides { a, b } = one.sides();

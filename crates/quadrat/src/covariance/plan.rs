@@ -5,16 +5,16 @@ use crate::kernel::{IndexedLeaf, Kernel, Kind, Mixing};
 
 /// One product of the expanded kernel: `variance * prod factors`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Term {
+pub(super) struct KernelTerm {
     /// Parameters whose product is the variance.
     pub variances: Vec<usize>,
     /// Factors on disjoint sets of dimensions.
-    pub factors: Vec<Factor>,
+    pub factors: Vec<KernelFactor>,
 }
 
 /// The closed-form families of one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum ProfileFamily {
     Se,
     Matern12,
     Matern32,
@@ -23,10 +23,10 @@ pub(super) enum Family {
 
 /// A correlation on some dimensions. All indices of parameters are positions in `theta`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Factor {
+pub(super) enum KernelFactor {
     /// Stationary in one dimension, closed form.
     Line {
-        family: Family,
+        family: ProfileFamily,
         dim: usize,
         lengthscale: usize,
     },
@@ -60,19 +60,19 @@ pub(super) enum Factor {
 /// Families that need all their dimensions at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Isotropic {
-    Radial(Family),
+    Radial(ProfileFamily),
     /// With the position of `alpha`.
     RationalQuadratic(usize),
 }
 
 /// Expands a kernel.
-pub(super) fn plan(kernel: &Kernel) -> Vec<Term> {
+pub(super) fn plan(kernel: &Kernel) -> Vec<KernelTerm> {
     kernel
         .terms()
         .iter()
         .map(|term| {
             let leaves: Vec<&IndexedLeaf> = term.iter().map(|&i| &kernel.leaves()[i]).collect();
-            Term {
+            KernelTerm {
                 variances: leaves.iter().filter_map(|l| l.variance).collect(),
                 factors: factors(&leaves),
             }
@@ -80,7 +80,7 @@ pub(super) fn plan(kernel: &Kernel) -> Vec<Term> {
         .collect()
 }
 
-fn factors(leaves: &[&IndexedLeaf]) -> Vec<Factor> {
+fn factors(leaves: &[&IndexedLeaf]) -> Vec<KernelFactor> {
     let active: Vec<&IndexedLeaf> = leaves
         .iter()
         .copied()
@@ -111,11 +111,11 @@ fn factors(leaves: &[&IndexedLeaf]) -> Vec<Factor> {
         .into_iter()
         .map(|mut group| {
             if group.len() > 1 {
-                return Factor::Coupled(Coupled::new(group));
+                return KernelFactor::Coupled(Coupled::new(group));
             }
             single(&group.swap_remove(0))
         })
-        .chain(labels.into_iter().map(|dim| Factor::Label { dim }))
+        .chain(labels.into_iter().map(|dim| KernelFactor::Label { dim }))
         .collect()
 }
 
@@ -145,39 +145,39 @@ fn split(leaf: &IndexedLeaf, all: &[&IndexedLeaf]) -> Vec<IndexedLeaf> {
         .collect()
 }
 
-fn single(leaf: &IndexedLeaf) -> Factor {
+fn single(leaf: &IndexedLeaf) -> KernelFactor {
     if let Some(mixing) = &leaf.mixing {
-        return Factor::Coregion {
+        return KernelFactor::Coregion {
             dim: leaf.columns[0],
             mixing: mixing.clone(),
         };
     }
     let family = match leaf.kind {
-        Kind::Se => Family::Se,
-        Kind::Matern12 => Family::Matern12,
-        Kind::Matern32 => Family::Matern32,
-        Kind::Matern52 => Family::Matern52,
+        Kind::Se => ProfileFamily::Se,
+        Kind::Matern12 => ProfileFamily::Matern12,
+        Kind::Matern32 => ProfileFamily::Matern32,
+        Kind::Matern52 => ProfileFamily::Matern52,
         Kind::Rq => {
-            return Factor::Isotropic {
+            return KernelFactor::Isotropic {
                 family: Isotropic::RationalQuadratic(leaf.alpha.unwrap_or(0)),
                 dims: leaf.columns.clone(),
                 lengthscales: leaf.lengthscales.clone(),
             };
         }
         Kind::Periodic => {
-            return Factor::Periodic {
+            return KernelFactor::Periodic {
                 dim: leaf.columns[0],
                 lengthscale: leaf.lengthscales[0],
                 period: leaf.periods[0],
             };
         }
         Kind::Iid => {
-            return Factor::Label {
+            return KernelFactor::Label {
                 dim: leaf.columns[0],
             };
         }
         Kind::Linear | Kind::Constant | Kind::Coregion => {
-            return Factor::Linear {
+            return KernelFactor::Linear {
                 dims: leaf.columns.clone(),
                 lengthscales: leaf.lengthscales.clone(),
                 origin: leaf.origin,
@@ -185,20 +185,20 @@ fn single(leaf: &IndexedLeaf) -> Factor {
         }
     };
     if leaf.columns.len() == 1 {
-        return Factor::Line {
+        return KernelFactor::Line {
             family,
             dim: leaf.columns[0],
             lengthscale: leaf.lengthscales[0],
         };
     }
-    Factor::Isotropic {
+    KernelFactor::Isotropic {
         family: Isotropic::Radial(family),
         dims: leaf.columns.clone(),
         lengthscales: leaf.lengthscales.clone(),
     }
 }
 
-impl Factor {
+impl KernelFactor {
     /// The dimensions it acts on.
     pub fn dims(&self) -> &[usize] {
         match self {
@@ -257,12 +257,12 @@ impl Factor {
     pub fn squared_exponentials(&self) -> Option<Vec<(usize, usize)>> {
         match self {
             Self::Line {
-                family: Family::Se,
+                family: ProfileFamily::Se,
                 dim,
                 lengthscale,
             } => Some(vec![(*dim, *lengthscale)]),
             Self::Isotropic {
-                family: Isotropic::Radial(Family::Se),
+                family: Isotropic::Radial(ProfileFamily::Se),
                 dims,
                 lengthscales,
             } => Some(
@@ -282,13 +282,13 @@ impl Factor {
         }
         match self {
             Self::Isotropic {
-                family: Isotropic::Radial(Family::Se),
+                family: Isotropic::Radial(ProfileFamily::Se),
                 dims,
                 lengthscales,
             } => {
                 let i = dims.iter().position(|k| *k == d)?;
                 Some(Self::Line {
-                    family: Family::Se,
+                    family: ProfileFamily::Se,
                     dim: d,
                     lengthscale: lengthscales[i],
                 })

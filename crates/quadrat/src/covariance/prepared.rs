@@ -1,31 +1,31 @@
 //! A product of leaves of a kernel, ready for many rows.
 
 use super::aligned::Aligned;
-use super::factor::Prepared;
-use super::plan::Term;
-use super::tile::{Evaluated, Sides, Slopes, Tables};
+use super::factor::PreparedFactor;
+use super::plan::KernelTerm;
+use super::tile::{Evaluated, Sides, Tabulation, WithSlopes};
 
 pub(super) fn prepare_term<'a>(
-    term: &'a Term,
+    term: &'a KernelTerm,
     theta: &'a [f64],
     sides: Sides<'_>,
-    slopes: Slopes,
-    tables: Tables,
+    slopes: WithSlopes,
+    tables: Tabulation,
 ) -> PreparedTerm<'a> {
     let factors = term.factors.iter();
     PreparedTerm {
         term,
         variance: term.variances.iter().map(|&i| theta[i]).product(),
         factors: factors
-            .map(|f| Prepared::new(f, theta, sides, slopes, tables))
+            .map(|f| PreparedFactor::new(f, theta, sides, slopes, tables))
             .collect(),
     }
 }
 
 pub(super) struct PreparedTerm<'a> {
-    pub term: &'a Term,
+    pub term: &'a KernelTerm,
     pub variance: f64,
-    pub factors: Vec<Prepared<'a>>,
+    pub factors: Vec<PreparedFactor<'a>>,
 }
 
 impl PreparedTerm<'_> {

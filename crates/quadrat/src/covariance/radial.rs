@@ -2,11 +2,11 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::plan::{Family, Isotropic};
+use super::plan::{Isotropic, ProfileFamily};
 use crate::kernel::{FARTHEST, Matern12, Matern32, Matern52, Profile, RationalQuadratic, Se};
 
 /// Coordinates of points along the dimensions of a factor.
-pub(super) struct Points<'a> {
+pub(super) struct Coordinates<'a> {
     /// `a[d]`: coordinates of the lanes.
     pub a: Vec<&'a [f64]>,
     /// `b[d]`: coordinates of the columns.
@@ -23,10 +23,10 @@ pub(super) fn apply(
     d_alpha: Option<&mut [f64]>,
 ) {
     match family {
-        Isotropic::Radial(Family::Se) => apply_profile::<Se>(value, slope),
-        Isotropic::Radial(Family::Matern12) => apply_profile::<Matern12>(value, slope),
-        Isotropic::Radial(Family::Matern32) => apply_profile::<Matern32>(value, slope),
-        Isotropic::Radial(Family::Matern52) => apply_profile::<Matern52>(value, slope),
+        Isotropic::Radial(ProfileFamily::Se) => apply_profile::<Se>(value, slope),
+        Isotropic::Radial(ProfileFamily::Matern12) => apply_profile::<Matern12>(value, slope),
+        Isotropic::Radial(ProfileFamily::Matern32) => apply_profile::<Matern32>(value, slope),
+        Isotropic::Radial(ProfileFamily::Matern52) => apply_profile::<Matern52>(value, slope),
         Isotropic::RationalQuadratic(alpha) => {
             let alpha = theta[alpha];
             match (slope, d_alpha) {
@@ -46,7 +46,7 @@ pub(super) fn apply(
 /// Adds `sum_ij g_ij s_ij u_ijd^2` of every dimension to `sums`, `u = (x_id - y_jd) inverse_d`, for
 /// slopes `s` and an adjoint `g`, both `[j * na + i]`.
 pub(super) fn squared_gaps(
-    points: &Points<'_>,
+    points: &Coordinates<'_>,
     inverse: &[f64],
     slope: &[f64],
     adjoint: &[f64],
@@ -66,7 +66,7 @@ pub(super) fn squared_gaps(
 
 struct Distances<'a, 'b> {
     inverse: &'a [f64],
-    points: &'a Points<'b>,
+    points: &'a Coordinates<'b>,
     out: &'a mut [f64],
 }
 
@@ -75,7 +75,7 @@ impl WithSimd for Distances<'_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let na = self.points.a.first().map_or(0, |a| a.len());
-        let Points { a, b } = self.points;
+        let Coordinates { a, b } = self.points;
         let square = |x: f64, y: f64, inverse: f64| ((x - y) * inverse) * ((x - y) * inverse);
         for (j, out) in self.out.chunks_exact_mut(na.max(1)).enumerate() {
             // Two dimensions at a time: what they add up to is written once.
@@ -110,7 +110,7 @@ impl WithSimd for Distances<'_, '_> {
 }
 
 /// `out[j * na + i] = sum_d ((x_id - y_jd) inverse_d)^2`.
-pub(super) fn squared_distances(inverse: &[f64], points: &Points<'_>, out: &mut [f64]) {
+pub(super) fn squared_distances(inverse: &[f64], points: &Coordinates<'_>, out: &mut [f64]) {
     Arch::new().dispatch(Distances {
         inverse,
         points,
@@ -207,7 +207,7 @@ mod tests {
         let place = |i: usize, d: usize| 3.0 * ((0.618 * i as f64 + 0.37 * d as f64) % 1.0);
         let side = |n: usize, d| -> Vec<f64> { (0..n).map(|i| place(i + 3 * d, d)).collect() };
         let (a, b) = ([side(n, 0), side(n, 1)], [side(m, 2), side(m, 3)]);
-        let points = Points {
+        let points = Coordinates {
             a: a.iter().map(Vec::as_slice).collect(),
             b: b.iter().map(Vec::as_slice).collect(),
         };

@@ -27,14 +27,14 @@ impl Tile {
 
 /// Whether derivatives are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slopes {
+pub(super) enum WithSlopes {
     No,
     Yes,
 }
 
 /// Whether factors of one dimension may be tabulated on distinct intervals.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tables {
+pub(super) enum Tabulation {
     Never,
     WhenRepeated,
     /// The same, where a table has no more entries.

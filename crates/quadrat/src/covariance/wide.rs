@@ -3,7 +3,7 @@
 use faer::{Mat, MatMut, MatRef};
 use pulp::{Arch, Simd, WithSimd};
 
-use super::tile::{Slopes, Tile};
+use super::tile::{Tile, WithSlopes};
 use crate::linalg::{dot, gemm_into, vectorised};
 
 /// From so many dimensions on, distances and their derivatives are matrix products, `|x - y|^2 =
@@ -31,7 +31,7 @@ const LONGEST: f64 = 4e6;
 impl Wide {
     /// # Arguments
     /// * `a`, `b` - coordinates of lanes and columns, dimension by dimension
-    pub fn new(a: &[&[f64]], b: &[&[f64]], inverse: &[f64], slopes: Slopes) -> Self {
+    pub fn new(a: &[&[f64]], b: &[&[f64]], inverse: &[f64], slopes: WithSlopes) -> Self {
         let dims = inverse.len();
         let size = |side: &[&[f64]]| side.first().map_or(0, |x| x.len());
         let (n, m) = (size(a), size(b));
@@ -69,7 +69,7 @@ impl Wide {
         let longest = longest.chain(columns.col_as_slice(dims + 1));
         let longest = longest.fold(0.0, |most: f64, x| most.max(*x));
         let (mut turned, mut squares) = (Mat::new(), Mat::new());
-        if slopes == Slopes::Yes {
+        if slopes == WithSlopes::Yes {
             turned = lanes.subcols(0, dims).transpose().to_owned();
             squares = Mat::from_fn(n, dims, |i, d| lanes[(i, d)].powi(2));
         }
@@ -171,7 +171,7 @@ impl WithSimd for Weigh<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::covariance::radial::{self, Points};
+    use crate::covariance::radial::{self, Coordinates};
 
     /// Both ways, with points that coincide and others that are far away, on a tile within.
     #[test]
@@ -188,9 +188,9 @@ mod tests {
         let inverse: Vec<f64> = (0..dims).map(|d| 0.5 + 0.3 * d as f64).collect();
         let [all_a, all_b] =
             [&a, &b].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let wide = Wide::new(&all_a, &all_b, &inverse, Slopes::Yes);
+        let wide = Wide::new(&all_a, &all_b, &inverse, WithSlopes::Yes);
         let tile = Tile { a: 2..n, b: 1..m };
-        let points = Points {
+        let points = Coordinates {
             a: a.iter().map(|x| &x[tile.a.clone()]).collect(),
             b: b.iter().map(|x| &x[tile.b.clone()]).collect(),
         };

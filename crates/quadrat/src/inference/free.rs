@@ -29,7 +29,7 @@ pub(super) struct FreeSpace<'a> {
 
 /// The density at one point.
 #[derive(Debug, Clone)]
-pub(super) struct Density {
+pub(super) struct LogPosterior {
     pub(super) log_posterior: f64,
     pub(super) log_evidence: f64,
     /// Derivative of `log_posterior` in `z`; empty when only the value was asked for.
@@ -125,14 +125,14 @@ impl<'a> FreeSpace<'a> {
         &self,
         z: &[f64],
         warm_start: &mut WarmStart,
-    ) -> Result<Density, FitError> {
+    ) -> Result<LogPosterior, FitError> {
         let theta = self.theta(z);
         let (log_evidence, d_theta) = self.evidence.evaluate_along(&theta, warm_start)?;
         let (log_prior, mut gradient) = self.log_prior(z);
         for ((i, parameter, unit), g) in self.coordinates().zip(&mut gradient) {
             *g += d_theta[i] * parameter.jacobian(theta[i]) * unit;
         }
-        Ok(Density {
+        Ok(LogPosterior {
             log_posterior: log_evidence + log_prior,
             log_evidence,
             gradient,
@@ -140,9 +140,13 @@ impl<'a> FreeSpace<'a> {
     }
 
     /// The density without its gradient.
-    pub(super) fn value(&self, z: &[f64], warm_start: &mut WarmStart) -> Result<Density, FitError> {
+    pub(super) fn value(
+        &self,
+        z: &[f64],
+        warm_start: &mut WarmStart,
+    ) -> Result<LogPosterior, FitError> {
         let log_evidence = self.evidence.value_along(&self.theta(z), warm_start)?;
-        Ok(Density {
+        Ok(LogPosterior {
             log_posterior: log_evidence + self.log_prior(z).0,
             log_evidence,
             gradient: Vec::new(),

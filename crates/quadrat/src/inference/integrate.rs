@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::free::FreeSpace;
-use super::lattice::{Extent, Lattice, Point};
+use super::lattice::{Lattice, LatticePoint, LatticeSize};
 use super::learn::{Optimum, in_pool};
-use super::profile::{Profile, log_posterior, principal_steps};
+use super::profile::{ModeProfile, log_posterior, principal_steps};
 use super::{Evidence, WarmStart, ccd, lattice};
 use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
@@ -56,12 +56,12 @@ pub struct Integration {
     /// posterior that lies beyond them along the axes of a design, where that is more: these count
     /// for nothing.
     pub unknown: f64,
-    pub(super) shape: Shape,
+    pub(super) shape: IntervalShape,
 }
 
 /// What the marginal intervals need to know, in the free coordinates `phi`.
 #[derive(Debug, Clone)]
-pub(super) enum Shape {
+pub(super) enum IntervalShape {
     /// Variance of a uniform density on the cell of every node, along every free coordinate.
     Lattice { spread: Vec<Vec<f64>> },
     /// Split normal: `phi = mode + steps t`, with a standard deviation per direction and side.
@@ -147,7 +147,7 @@ fn integrate_here(
     let d = space.size();
     let units = space.units();
     let curvature = Mat::from_fn(d, d, |i, j| optimum.hessian[(i, j)] * units[i] * units[j]);
-    let mut profile = Profile {
+    let mut profile = ModeProfile {
         bounds: space.bounds(),
         mode: space.coordinates_of(&optimum.theta),
         peak: optimum.log_posterior,
@@ -161,7 +161,7 @@ fn integrate_here(
     log_posterior(&space, &profile.mode, &mut profile.begin)?;
     profile.evaluations += 1;
     if d <= options.lattice_up_to.min(lattice::MOST) {
-        let extent = Extent {
+        let extent = LatticeSize {
             drop: options.drop.unwrap_or([12.0, 9.0, 7.5][d - 1]),
             most: options.max_nodes.max(1),
         };
@@ -189,7 +189,7 @@ fn integrate_here(
             capped: filled.capped,
             evaluations,
             unknown: unknown(&filled.points),
-            shape: Shape::Lattice {
+            shape: IntervalShape::Lattice {
                 spread: kept.into_iter().map(in_phi).collect(),
             },
         });
@@ -211,7 +211,7 @@ fn alone(optimum: &Optimum, evaluations: usize, unknown: f64) -> Integration {
         capped: false,
         evaluations,
         unknown,
-        shape: Shape::Lattice {
+        shape: IntervalShape::Lattice {
             spread: vec![vec![0.0; optimum.hessian.nrows()]],
         },
     }
@@ -219,7 +219,7 @@ fn alone(optimum: &Optimum, evaluations: usize, unknown: f64) -> Integration {
 
 fn by_design(
     optimum: &Optimum,
-    profile: &mut Profile<'_, '_>,
+    profile: &mut ModeProfile<'_, '_>,
     curvature: &Mat<f64>,
     options: &IntegrateOptions<'_>,
 ) -> Result<Integration, FitError> {
@@ -244,7 +244,7 @@ fn by_design(
     let points = ccd::design(d);
     let (space, bounds, mode) = (profile.space, &profile.bounds, &profile.mode);
     let warm_start = &profile.begin;
-    let values: Vec<Point> = points
+    let values: Vec<LatticePoint> = points
         .par_iter()
         .map(|point| {
             let stretched: Vec<f64> = (0..d)
@@ -266,7 +266,7 @@ fn by_design(
                     std::cmp::Ordering::Equal => (0.5 * (stretch[j][0] + stretch[j][1])).ln(),
                 })
                 .sum();
-            Ok(Point {
+            Ok(LatticePoint {
                 z,
                 log_posterior,
                 log_evidence,
@@ -289,7 +289,7 @@ fn by_design(
         capped: false,
         evaluations: profile.evaluations + points.len(),
         unknown: unknown(&values).max(lost.min(1.0)),
-        shape: Shape::Design {
+        shape: IntervalShape::Design {
             mode: (0..d).map(|i| mode[i] * units[i]).collect(),
             steps: Mat::from_fn(d, d, |i, j| steps[(i, j)] * units[i]),
             stretch,
@@ -298,15 +298,15 @@ fn by_design(
 }
 
 /// Share of the points where the density could not be evaluated.
-fn unknown(points: &[Point]) -> f64 {
+fn unknown(points: &[LatticePoint]) -> f64 {
     let failed = points.iter().filter(|p| p.log_posterior.is_infinite());
     failed.count() as f64 / points.len().max(1) as f64
 }
 
 /// Weights proportional to `exp(log posterior + log volume)`, heaviest first, negligible ones
 /// dropped; and the index of the point that every node comes from.
-fn weigh(space: &FreeSpace<'_>, points: &[Point]) -> (Vec<Node>, Vec<usize>) {
-    let mass = |p: &Point| p.log_posterior + p.log_volume;
+fn weigh(space: &FreeSpace<'_>, points: &[LatticePoint]) -> (Vec<Node>, Vec<usize>) {
+    let mass = |p: &LatticePoint| p.log_posterior + p.log_volume;
     let peak = points.iter().map(mass).fold(f64::NEG_INFINITY, f64::max);
     let raw: Vec<f64> = points.iter().map(|p| (mass(p) - peak).exp()).collect();
     let total: f64 = raw.iter().sum();

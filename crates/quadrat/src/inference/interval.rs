@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::integrate::{Integration, Shape};
+use super::integrate::{Integration, IntervalShape};
 use super::learn::Optimum;
 use super::profile::principal_steps;
 use crate::error::FitError;
@@ -129,18 +129,18 @@ impl Integration {
         let tails = [0.5 - 0.5 * level, 0.5, 0.5 + 0.5 * level];
         let free = free_indices(parameters);
         let split = match &self.shape {
-            Shape::Design {
+            IntervalShape::Design {
                 mode,
                 steps,
                 stretch,
             } => Some(split_normal(mode, steps, stretch)),
-            Shape::Lattice { .. } => None,
+            IntervalShape::Lattice { .. } => None,
         };
         free.iter()
             .enumerate()
             .map(|(k, i)| {
                 let ends = match (&self.shape, &split) {
-                    (Shape::Lattice { spread }, _) => {
+                    (IntervalShape::Lattice { spread }, _) => {
                         let cells: Vec<Cell> = self
                             .nodes
                             .iter()
@@ -153,12 +153,12 @@ impl Integration {
                             .collect();
                         tails.map(|u| smooth_quantile(&cells, u))
                     }
-                    (Shape::Design { .. }, Some(draws)) => {
+                    (IntervalShape::Design { .. }, Some(draws)) => {
                         let mut sorted: Vec<f64> = draws.iter().map(|z| z[k]).collect();
                         sorted.sort_by(f64::total_cmp);
                         tails.map(|u| sorted[((u * DRAWS as f64) as usize).min(DRAWS - 1)])
                     }
-                    (Shape::Design { .. }, None) => [f64::NAN; 3],
+                    (IntervalShape::Design { .. }, None) => [f64::NAN; 3],
                 };
                 natural(parameters, *i, ends)
             })

@@ -12,7 +12,7 @@ use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
 use super::WarmStart;
-use super::profile::{Profile, Side, log_posterior, principal_steps};
+use super::profile::{ModeProfile, ProfileSide, log_posterior, principal_steps};
 use crate::error::FitError;
 use crate::linalg::{Cholesky, Mat};
 use crate::progress::{Event, Progress};
@@ -95,7 +95,7 @@ impl Axis {
 
 /// An evaluated lattice point.
 #[derive(Debug, Clone)]
-pub(super) struct Point {
+pub(super) struct LatticePoint {
     pub(super) z: Vec<f64>,
     pub(super) log_posterior: f64,
     pub(super) log_evidence: f64,
@@ -108,13 +108,13 @@ pub(super) struct Point {
 /// What the filling found.
 pub(super) struct Filled {
     /// In the order of the sites.
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<LatticePoint>,
     pub(super) capped: bool,
 }
 
 /// What decides the size of the lattice.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
+pub(super) struct LatticeSize {
     /// Keep what lies less than this below the peak, in nats.
     pub(super) drop: f64,
     /// Points at most.
@@ -124,9 +124,9 @@ pub(super) struct Extent {
 impl Lattice {
     /// Chooses directions and steps from the curvature and from profiles of the density.
     pub(super) fn plan(
-        profile: &mut Profile<'_, '_>,
+        profile: &mut ModeProfile<'_, '_>,
         curvature: &Mat<f64>,
-        extent: Extent,
+        extent: LatticeSize,
     ) -> Result<Self, FitError> {
         let d = profile.mode.len();
         let principal = principal_steps(curvature)?;
@@ -168,11 +168,11 @@ impl Lattice {
     }
 
     fn scaled(
-        profile: &Profile<'_, '_>,
+        profile: &ModeProfile<'_, '_>,
         mut basis: Mat<f64>,
-        sides: &[[Side; 2]],
+        sides: &[[ProfileSide; 2]],
         cut: &[bool],
-        extent: Extent,
+        extent: LatticeSize,
     ) -> Self {
         let d = cut.len();
         let sd: Vec<f64> = sides.iter().map(typical_sd).collect();
@@ -181,7 +181,7 @@ impl Lattice {
         let filling = [1.0, 1.0, 0.785, 0.524][d];
         let mut axes: Vec<Axis> = (0..d)
             .map(|j| {
-                let slope = |side: &Side| Axis::slope_for(side.reach / sd[j], extent.drop);
+                let slope = |side: &ProfileSide| Axis::slope_for(side.reach / sd[j], extent.drop);
                 let free = if cut[j] { 0.0 } else { 1.0 };
                 Axis {
                     step: 1.0,
@@ -280,9 +280,9 @@ impl Lattice {
     /// highest where there are several.
     pub(super) fn fill(
         &self,
-        profile: &Profile<'_, '_>,
+        profile: &ModeProfile<'_, '_>,
         peaks: &[Vec<f64>],
-        extent: Extent,
+        extent: LatticeSize,
         progress: &dyn Progress,
     ) -> Result<Filled, FitError> {
         let d = self.origin.len();
@@ -362,7 +362,7 @@ impl Lattice {
                 let slopes = self.slopes(&site);
                 let log_volume = slopes.iter().map(|s| s.ln()).sum::<f64>();
                 let edge = |i: usize, j: usize| self.basis[(i, j)] * self.axes[j].step * slopes[j];
-                Point {
+                LatticePoint {
                     z: self.at(&site),
                     log_posterior: mass - log_volume,
                     log_evidence,
@@ -378,7 +378,7 @@ impl Lattice {
 }
 
 /// The standard deviation of a direction from its two sides: their geometric mean.
-fn typical_sd(sides: &[Side; 2]) -> f64 {
+fn typical_sd(sides: &[ProfileSide; 2]) -> f64 {
     match (sides[0].sd, sides[1].sd) {
         (Some(a), Some(b)) => (a * b).sqrt().min(2.0 * a.min(b)),
         (Some(a), None) | (None, Some(a)) => a,

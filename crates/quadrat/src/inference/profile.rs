@@ -14,7 +14,7 @@ const ACCURACY: f64 = 0.03;
 
 /// One side of a direction, distances in multiples of the direction vector.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct ProfileSide {
     /// Standard deviation judged from the distance where the density fell by two nats, or from the
     /// bound; `None` when the side is empty or flat up to its bound.
     pub(super) sd: Option<f64>,
@@ -27,7 +27,7 @@ pub(super) struct Side {
 }
 
 /// The log posterior around its mode.
-pub(super) struct Profile<'s, 'a> {
+pub(super) struct ModeProfile<'s, 'a> {
     pub(super) space: &'s FreeSpace<'a>,
     pub(super) bounds: Vec<(f64, f64)>,
     pub(super) mode: Vec<f64>,
@@ -37,20 +37,24 @@ pub(super) struct Profile<'s, 'a> {
     pub(super) begin: WarmStart,
 }
 
-impl Profile<'_, '_> {
+impl ModeProfile<'_, '_> {
     /// Both sides of a direction: `[towards -, towards +]`.
     ///
     /// # Errors
     /// Only errors that are not recoverable: where the density cannot be evaluated it counts as
     /// zero.
-    pub(super) fn sides(&mut self, direction: &[f64], drop: f64) -> Result<[Side; 2], FitError> {
+    pub(super) fn sides(
+        &mut self,
+        direction: &[f64],
+        drop: f64,
+    ) -> Result<[ProfileSide; 2], FitError> {
         Ok([
             self.side(direction, -1.0, drop)?,
             self.side(direction, 1.0, drop)?,
         ])
     }
 
-    fn side(&mut self, direction: &[f64], sign: f64, drop: f64) -> Result<Side, FitError> {
+    fn side(&mut self, direction: &[f64], sign: f64, drop: f64) -> Result<ProfileSide, FitError> {
         let (limit, bound) = self.exit(direction, sign);
         let mut warm_start = self.begin.clone();
         let (near, drop_near) = self.distance(direction, sign, TWO_SD, limit, &mut warm_start)?;
@@ -62,7 +66,7 @@ impl Profile<'_, '_> {
             None
         };
         if drop_near < TWO_SD {
-            return Ok(Side {
+            return Ok(ProfileSide {
                 sd,
                 reach: limit,
                 bound,
@@ -70,7 +74,7 @@ impl Profile<'_, '_> {
             });
         }
         let (reach, reached) = self.distance(direction, sign, drop, limit, &mut warm_start)?;
-        Ok(Side {
+        Ok(ProfileSide {
             sd,
             reach,
             bound: bound.filter(|_| reached < drop),

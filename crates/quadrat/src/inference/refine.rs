@@ -2,7 +2,7 @@
 //! depends on the path; where evaluations are dear, by no more than 1e-4 of its standard deviation.
 
 use super::WarmStart;
-use super::free::{Density, FreeSpace};
+use super::free::{FreeSpace, LogPosterior};
 use crate::error::FitError;
 use crate::linalg::{Mat, dot, symmetric_eigen};
 use crate::optimise::projected_gradient;
@@ -34,7 +34,7 @@ const SHORTEST: f64 = 1e-10;
 /// A stationary point with its curvature.
 pub(super) struct Refined {
     pub(super) z: Vec<f64>,
-    pub(super) density: Density,
+    pub(super) density: LogPosterior,
     /// Hessian of the negative log posterior in `z`.
     pub(super) curvature: Mat<f64>,
     pub(super) projected_gradient: f64,
@@ -118,7 +118,7 @@ pub(super) fn refine(space: &FreeSpace<'_>, from: &[f64]) -> Result<Refined, Fit
 /// Where the search is, and where its warm start ends.
 struct Place {
     z: Vec<f64>,
-    density: Density,
+    density: LogPosterior,
     warm_start: WarmStart,
 }
 
@@ -158,7 +158,7 @@ fn along(
     None
 }
 
-fn uphill(z: &[f64], density: &Density, bounds: &[(f64, f64)]) -> f64 {
+fn uphill(z: &[f64], density: &LogPosterior, bounds: &[(f64, f64)]) -> f64 {
     let negative: Vec<f64> = density.gradient.iter().map(|g| -g).collect();
     projected_gradient(z, &negative, bounds)
 }

@@ -56,7 +56,7 @@ pub use profile::Profile;
 pub use rational_quadratic::RationalQuadratic;
 pub use se::Se;
 use serde::{Deserialize, Serialize};
-pub(crate) use tooth::{Tail, Tooth};
+pub(crate) use tooth::{Tooth, ToothTail};
 
 /// Terms an expression may expand to.
 const MAX_TERMS: usize = 256;

@@ -52,7 +52,7 @@ pub(crate) struct Tooth {
 
 /// What a tooth has beyond a distance `t` from its middle, in units of `sigma` and its square.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Tail {
+pub(crate) struct ToothTail {
     /// `int_t kappa(s) ds`.
     pub first: f64,
     /// `int_t (s - t) kappa(s) ds`.
@@ -79,11 +79,11 @@ impl Tooth {
     }
 
     /// Beyond `t >= 0`, up to half a period.
-    pub fn tail(&self, t: f64) -> Tail {
+    pub fn tail(&self, t: f64) -> ToothTail {
         let y = (PI * (t / self.period)).sin() * SQRT_2 / self.lengthscale;
         // exp(-y^2) is nothing there.
         if y > 27.0 {
-            return Tail::default();
+            return ToothTail::default();
         }
         let gauss = (-y * y).exp();
         // int_y^inf x^n exp(-x^2) dx for n = 2k and 2k + 1.
@@ -106,7 +106,7 @@ impl Tooth {
             power *= q;
         }
         let (first, first_slope) = (SQRT_2 * first, 2.0 * SQRT_2 * first_slope);
-        Tail {
+        ToothTail {
             first,
             first_slope,
             // int_t s kappa(s) ds less t times the first.
@@ -143,7 +143,7 @@ mod tests {
                             .for_each(|(e, f)| *e += w * f);
                     }
                 }
-                let Tail {
+                let ToothTail {
                     first,
                     second,
                     first_slope,

@@ -5,7 +5,7 @@ use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::check;
-use super::counting::{Curve, Slopes, exact, mean, range};
+use super::counting::{DispersionSlopes, LogMass, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use super::small_counts;
@@ -113,12 +113,13 @@ impl CountRows {
         }
     }
 
-    fn curve(&self, row: usize, count: &CountMean, slopes: Slopes) -> Curve {
+    fn curve(&self, row: usize, count: &CountMean, slopes: DispersionSlopes) -> LogMass {
         let (lower, upper) = (self.lower[row], self.upper[row]);
         if self.is_exact(row) {
             return exact(count, slopes, lower);
         }
-        let small = (slopes == Slopes::No).then(|| small_counts::curve(count, lower, upper));
+        let small =
+            (slopes == DispersionSlopes::No).then(|| small_counts::curve(count, lower, upper));
         let by_size = || range(count, slopes, lower, upper);
         small.flatten().unwrap_or_else(by_size)
     }
@@ -136,11 +137,11 @@ impl CountRows {
         if self.link == Link::Square && f.abs() < NEAR_ZERO && self.lower[row] == 0.0 {
             return Jet::default();
         }
-        let Curve {
+        let LogMass {
             value,
             derivatives: [a, b, c],
             ..
-        } = self.curve(row, &count, Slopes::No);
+        } = self.curve(row, &count, DispersionSlopes::No);
         let [_, u1, u2, u3] = logs;
         Jet {
             value,
@@ -184,7 +185,7 @@ impl CountRows {
         };
         let logs = self.link.log_jet(f);
         let count = mean(self.link, &logs, self.exposure[row], dispersion, f);
-        let [value, first, second] = self.curve(row, &count, Slopes::Yes).slopes;
+        let [value, first, second] = self.curve(row, &count, DispersionSlopes::Yes).slopes;
         let [_, u1, u2, _] = logs;
         [value, first * u1, second * u1 * u1 + first * u2]
     }
@@ -280,7 +281,7 @@ impl CountRows {
         let constant = {
             let logs = self.link.log_jet(place);
             let count = mean(self.link, &logs, exposure, dispersion, place);
-            exact(&count, Slopes::No, y).value
+            exact(&count, DispersionSlopes::No, y).value
         };
         let finish = |jet: &dyn Fn(f64) -> Jet| {
             let lost = constant - jet(place).value;

@@ -2,7 +2,7 @@
 
 use crate::link::{CLIP, Link};
 use crate::special::elementary;
-use crate::special::{CountMean, Tail};
+use crate::special::{CountMean, EdgeTail};
 
 /// Terms on either side of the largest that are summed one by one; longer ranges are integrated.
 const TERMS: usize = 300;
@@ -20,7 +20,7 @@ const LARGEST: f64 = 9.0e15;
 /// `log P`, its derivatives in `u = log mean`, and the slopes of value, first and second in the
 /// dispersion where these were asked for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Curve {
+pub(super) struct LogMass {
     pub value: f64,
     pub derivatives: [f64; 3],
     pub slopes: [f64; 3],
@@ -48,15 +48,15 @@ pub(super) fn mean(
 
 /// Whether slopes in the dispersion are wanted; else what stands in their place means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slopes {
+pub(super) enum DispersionSlopes {
     No,
     Yes,
 }
 
 /// The slope of a count's log-probability in the dispersion; 0 where there is none, which is then
 /// no hyperparameter.
-fn slope_of(count: &CountMean, slopes: Slopes, k: f64) -> f64 {
-    if slopes == Slopes::Yes && count.dispersion > 0.0 {
+fn slope_of(count: &CountMean, slopes: DispersionSlopes, k: f64) -> f64 {
+    if slopes == DispersionSlopes::Yes && count.dispersion > 0.0 {
         count.dispersion_slope(k)
     } else {
         0.0
@@ -64,11 +64,11 @@ fn slope_of(count: &CountMean, slopes: Slopes, k: f64) -> f64 {
 }
 
 /// A single count.
-pub(super) fn exact(count: &CountMean, slopes: Slopes, k: f64) -> Curve {
+pub(super) fn exact(count: &CountMean, slopes: DispersionSlopes, k: f64) -> LogMass {
     let w = count.weight();
     let q = count.dispersion * count.mean * w;
     let (excess, size) = (w * (k - count.mean), q * k + w * count.mean);
-    Curve {
+    LogMass {
         value: count.log_probability(k),
         derivatives: [excess, -w * size, w * (q - w) * size],
         slopes: [
@@ -87,7 +87,12 @@ pub(super) fn exact(count: &CountMean, slopes: Slopes, k: f64) -> Curve {
 /// range; else the range is a difference of two tails. With `A = lower p(lower) / P` and `B =
 /// (upper + 1) p(upper + 1) / P` the derivative is `A - B` in either case: of the two forms the one
 /// is taken that cancels less.
-pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -> Curve {
+pub(super) fn range(
+    count: &CountMean,
+    slopes: DispersionSlopes,
+    lower: f64,
+    upper: f64,
+) -> LogMass {
     let parts = Parts::new(count, slopes, lower, upper);
     // Nearer to the mean than half of it, so that the term next to the edge cannot vanish before
     // its sum.
@@ -100,7 +105,7 @@ pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -
         // "At least": the few terms outside, not the many inside.
         return curve;
     }
-    if upper == f64::INFINITY && slopes == Slopes::No {
+    if upper == f64::INFINITY && slopes == DispersionSlopes::No {
         // One tail, or what the other leaves where that is enough. Slopes far out lose digits so.
         let curve = parts.by_tails();
         if count.mean <= lower || curve.value >= LIKELY {
@@ -120,7 +125,7 @@ pub(super) fn range(count: &CountMean, slopes: Slopes, lower: f64, upper: f64) -
 
 struct Parts<'a> {
     count: &'a CountMean,
-    slopes: Slopes,
+    slopes: DispersionSlopes,
     w: f64,
     q: f64,
     lower: f64,
@@ -152,7 +157,7 @@ impl Sums {
 }
 
 impl<'a> Parts<'a> {
-    fn new(count: &'a CountMean, slopes: Slopes, lower: f64, upper: f64) -> Self {
+    fn new(count: &'a CountMean, slopes: DispersionSlopes, lower: f64, upper: f64) -> Self {
         let w = count.weight();
         Self {
             count,
@@ -214,7 +219,7 @@ impl<'a> Parts<'a> {
         Some((sums, start))
     }
 
-    fn by_terms(&self, sums: &Sums, start: f64) -> Curve {
+    fn by_terms(&self, sums: &Sums, start: f64) -> LogMass {
         let Self { count, w, q, .. } = *self;
         let mean = count.mean;
         let total = sums.power[0];
@@ -229,7 +234,7 @@ impl<'a> Parts<'a> {
         // w mu).
         let size = q * k + w * mean;
         let value = count.log_probability(start) + elementary::log(total);
-        let mut curve = Curve {
+        let mut curve = LogMass {
             value: value.min(0.0),
             derivatives: [
                 w * (k - mean),
@@ -271,7 +276,7 @@ impl<'a> Parts<'a> {
         curve
     }
 
-    fn by_complement(&self) -> Option<Curve> {
+    fn by_complement(&self) -> Option<LogMass> {
         let Self {
             count,
             w,
@@ -333,7 +338,7 @@ impl<'a> Parts<'a> {
 
     /// Derivatives from `A` and `B`, the first derivatives of their logs, and the slope of the
     /// value.
-    fn by_edges(&self, value: f64, terms: [f64; 2], excess: [f64; 2], slope: f64) -> Curve {
+    fn by_edges(&self, value: f64, terms: [f64; 2], excess: [f64; 2], slope: f64) -> LogMass {
         let Self { count, w, q, .. } = *self;
         let mean = count.mean;
         let (mut second, mut third) = (0.0, 0.0);
@@ -352,14 +357,14 @@ impl<'a> Parts<'a> {
             let change = (self.slope_of(k) - slope) * excess[i];
             slopes[2] += sign * terms[i] * (change - mean * w * w * (k - mean) - slopes[1]);
         }
-        Curve {
+        LogMass {
             value,
             derivatives: [terms[0] - terms[1], second, third],
             slopes,
         }
     }
 
-    fn by_tails(&self) -> Curve {
+    fn by_tails(&self) -> LogMass {
         let Self {
             count,
             lower,
@@ -370,7 +375,7 @@ impl<'a> Parts<'a> {
         let above = upper + 1.0;
         // Log edge term, tail, and slope of the tail over edge term.
         let tail = |k: f64| {
-            let none = Tail {
+            let none = EdgeTail {
                 ratio: 0.0,
                 slope: 0.0,
                 excess: 0.0,
@@ -383,7 +388,7 @@ impl<'a> Parts<'a> {
                 // Nothing of one is outside.
                 return (f64::NEG_INFINITY, none);
             }
-            (edge, count.tail(k, self.slopes == Slopes::Yes))
+            (edge, count.tail(k, self.slopes == DispersionSlopes::Yes))
         };
         let (low, low_tail) = tail(lower);
         let (high, high_tail) = tail(above);
@@ -445,7 +450,7 @@ mod tests {
             ] {
                 for mean in [1e-3, 0.7, 3.0, 40.0, 101.0, 900.0] {
                     let count = CountMean::new(mean, alpha);
-                    let parts = Parts::new(&count, Slopes::Yes, lower, upper);
+                    let parts = Parts::new(&count, DispersionSlopes::Yes, lower, upper);
                     let Some((sums, start)) = parts.sum() else {
                         continue;
                     };
@@ -491,9 +496,9 @@ mod tests {
                     1e6,
                 ] {
                     let count = CountMean::new(mean, alpha);
-                    let parts = Parts::new(&count, Slopes::Yes, lower, f64::INFINITY);
+                    let parts = Parts::new(&count, DispersionSlopes::Yes, lower, f64::INFINITY);
                     let (got, want) = (
-                        range(&count, Slopes::Yes, lower, f64::INFINITY),
+                        range(&count, DispersionSlopes::Yes, lower, f64::INFINITY),
                         parts.by_tails(),
                     );
                     // As of sums and tails; two digits more may be lost at a probability of 2 %.
@@ -528,7 +533,7 @@ mod tests {
                                 mean: elementary::exp(u),
                                 dispersion: alpha,
                             },
-                            Slopes::Yes,
+                            DispersionSlopes::Yes,
                             lower,
                             upper,
                         )

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{Distribution, Ranks};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
-use super::window::{Slopes, Window};
+use super::window::{Window, WindowSlopes};
 use super::{Noise, check};
 use crate::error::InputError;
 use crate::parameter::{Parameter, PriorDensity};
@@ -164,7 +164,7 @@ impl Ordinal {
     fn spread<T: Copy + Default>(
         &self,
         row: usize,
-        slopes: &Slopes<T>,
+        slopes: &WindowSlopes<T>,
         add: impl Fn(T, T) -> T,
         out: &mut [T],
     ) {

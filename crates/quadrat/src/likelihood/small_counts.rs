@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::counting::{Curve, LIKELY, NEARLY_CERTAIN};
+use super::counting::{LIKELY, LogMass, NEARLY_CERTAIN};
 use crate::special::CountMean;
 use crate::special::elementary;
 
@@ -35,7 +35,7 @@ static LOG_FACTORIAL: LazyLock<[f64; MOST + 2]> =
 /// # Numerics
 /// Of an improbable range the terms inside are added up, and derivatives follow from the moments of
 /// the count inside. Of a probable one those outside are: one less a sum near one has no digits.
-pub(super) fn curve(count: &CountMean, lower: f64, upper: f64) -> Option<Curve> {
+pub(super) fn curve(count: &CountMean, lower: f64, upper: f64) -> Option<LogMass> {
     let is_open = upper == f64::INFINITY;
     let last = if is_open { lower } else { upper };
     if count.dispersion != 0.0 || last > MOST as f64 {
@@ -67,7 +67,7 @@ fn log_probability(count: &CountMean, k: usize) -> f64 {
 }
 
 /// By the terms inside, from the lower end, or from the upper one where the mean is beyond it.
-fn inside(count: &CountMean, lower: usize, upper: usize) -> Curve {
+fn inside(count: &CountMean, lower: usize, upper: usize) -> LogMass {
     let mean = count.mean;
     let mut powers = [1.0, 0.0, 0.0, 0.0];
     let mut add = |term: f64, d: f64| {
@@ -95,20 +95,20 @@ fn inside(count: &CountMean, lower: usize, upper: usize) -> Curve {
     let [total, d, d2, d3] = powers;
     let [d, d2, d3] = [d, d2, d3].map(|sum| sum / total);
     let value = log_probability(count, start) + elementary::log(total);
-    Curve {
+    LogMass {
         value: value.min(0.0),
         derivatives: [
             start as f64 + d - mean,
             d2 - d * d - mean,
             d3 - 3.0 * d * d2 + 2.0 * d * d * d - mean,
         ],
-        ..Curve::default()
+        ..LogMass::default()
     }
 }
 
 /// By the terms outside. With `A = lower p(lower) / P` and `B = (upper + 1) p(upper + 1) / P` the
 /// derivative is `A - B`.
-fn outside(count: &CountMean, lower: f64, upper: f64) -> Curve {
+fn outside(count: &CountMean, lower: f64, upper: f64) -> LogMass {
     let mean = count.mean;
     let (mut mass, mut terms) = (0.0, [0.0; 2]);
     if upper < f64::INFINITY {
@@ -146,16 +146,16 @@ fn outside(count: &CountMean, lower: f64, upper: f64) -> Curve {
     let ends = || ends.iter().filter(|(term, _)| *term != 0.0);
     let second: f64 = ends().map(|(term, excess)| term * excess).sum();
     let third = ends().map(|(term, excess)| term * (excess * excess - mean - second));
-    Curve {
+    LogMass {
         value: elementary::log1p(-mass),
         derivatives: [first, second, third.sum()],
-        ..Curve::default()
+        ..LogMass::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::counting::{Slopes, range};
+    use super::super::counting::{DispersionSlopes, range};
     use super::*;
 
     const LOG_MEANS: [f64; 13] = [
@@ -209,7 +209,7 @@ mod tests {
                         continue;
                     };
                     compared += 1;
-                    let want = range(&count, Slopes::No, lower, upper);
+                    let want = range(&count, DispersionSlopes::No, lower, upper);
                     let off = (got.value - want.value).abs();
                     // Rounding of sums of thirty terms of one sign.
                     assert!(

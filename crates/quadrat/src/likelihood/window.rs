@@ -32,7 +32,7 @@ pub(super) struct Window {
 
 /// Derivatives in the two ends and in the noise variance.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Slopes<T> {
+pub(super) struct WindowSlopes<T> {
     pub lower: T,
     pub upper: T,
     pub variance: T,
@@ -88,11 +88,11 @@ impl Window {
     /// only.
     ///
     /// In the variance by the heat equation, `dp / d variance = p'' / 2`.
-    pub fn jet_slopes(&self, f: f64) -> Slopes<[f64; 3]> {
+    pub fn jet_slopes(&self, f: f64) -> WindowSlopes<[f64; 3]> {
         if self.is_exact() {
-            return Slopes {
+            return WindowSlopes {
                 variance: exact::slopes(self.lower, self.variance, f),
-                ..Slopes::default()
+                ..WindowSlopes::default()
             };
         }
         let (t, sd) = self.truncated(f, 0.0);
@@ -110,7 +110,7 @@ impl Window {
                 height * (away * away - t.variance / (sd * sd)),
             ]
         };
-        Slopes {
+        WindowSlopes {
             lower: end(-t.at_lower, -t.above_lower),
             upper: end(t.at_upper, t.below_upper),
             variance: [
@@ -137,15 +137,15 @@ impl Window {
         }
     }
 
-    pub fn tilted_slopes(&self, cavity: Belief) -> Slopes<f64> {
+    pub fn tilted_slopes(&self, cavity: Belief) -> WindowSlopes<f64> {
         if self.is_exact() {
-            return Slopes {
+            return WindowSlopes {
                 variance: exact::tilted_slope(self.lower, self.variance, cavity),
-                ..Slopes::default()
+                ..WindowSlopes::default()
             };
         }
         let (t, sd) = self.truncated(cavity.mean, cavity.variance);
-        Slopes {
+        WindowSlopes {
             lower: -t.at_lower / sd,
             upper: t.at_upper / sd,
             variance: 0.5 * (t.mean * t.mean - t.lost) / (sd * sd),
@@ -165,11 +165,11 @@ impl Window {
         })
     }
 
-    pub fn expected_slopes(&self, belief: Belief) -> Slopes<f64> {
+    pub fn expected_slopes(&self, belief: Belief) -> WindowSlopes<f64> {
         if self.is_exact() {
-            return Slopes {
+            return WindowSlopes {
                 variance: exact::expected_slope(self.lower, self.variance, belief),
-                ..Slopes::default()
+                ..WindowSlopes::default()
             };
         }
         let (at, belief) = self.seen_from_end(belief);
@@ -193,7 +193,7 @@ impl Window {
             [slopes.lower, slopes.upper, slopes.variance]
         })
         .value;
-        Slopes {
+        WindowSlopes {
             lower,
             upper,
             variance,

@@ -7,7 +7,7 @@ use super::adaptive::Integrals;
 use super::local::{Belief, Expected};
 use super::quadrature::adaptive_averages_of_many;
 use super::smooth;
-use super::window::{FARTHEST, HIDDEN, OUTSIDE, Slopes, Window, lost};
+use super::window::{FARTHEST, HIDDEN, OUTSIDE, Window, WindowSlopes, lost};
 use crate::special::{HALF_LOG_TWO_PI, erfcx_into, exp, log_cdf_difference_into};
 
 /// Width of a window in noise sds from which on both ends are seen within forty noise sds only:
@@ -50,14 +50,14 @@ impl Window {
     }
 
     /// The derivatives of `E log p` in the ends and in the noise variance, in the same way.
-    pub(super) fn slopes_of_many(&self, belief: Belief) -> Option<Slopes<f64>> {
+    pub(super) fn slopes_of_many(&self, belief: Belief) -> Option<WindowSlopes<f64>> {
         let sd = self.variance.sqrt();
         let found = self.averages_of_many(belief, |_, seen| {
             let variance = 0.5 * (seen.second + seen.first * seen.first);
             [-seen.at_lower / sd, seen.at_upper / sd, variance]
         })?;
         let [lower, upper, variance] = found.value;
-        Some(Slopes {
+        Some(WindowSlopes {
             lower,
             upper,
             variance,

@@ -35,7 +35,7 @@ const LOST_UNSAID: f64 = 1.0 - COVERED;
 const UNKNOWN: f64 = 0.05;
 
 /// Integration over the hyperparameters, or the optimum alone.
-pub(super) struct Spread {
+pub(super) struct HyperNodes {
     pub nodes: Vec<Node>,
     pub intervals: Vec<Interval>,
     pub evaluations: usize,
@@ -48,7 +48,7 @@ pub(super) fn spread(
     (has_lattice, max_nodes): (bool, usize),
     progress: &dyn Progress,
     warnings: &mut Vec<String>,
-) -> Result<Spread, FitError> {
+) -> Result<HyperNodes, FitError> {
     let defaults = IntegrateOptions::default();
     let settings = IntegrateOptions {
         progress,
@@ -82,7 +82,7 @@ pub(super) fn spread(
         theta: n.theta,
         log_evidence: n.log_evidence,
     });
-    Ok(Spread {
+    Ok(HyperNodes {
         nodes: nodes.collect(),
         intervals,
         evaluations,
@@ -99,7 +99,7 @@ pub(super) fn alone(optimum: &Optimum) -> Vec<Node> {
 }
 
 /// Where a search ended, and how it was begun.
-pub(super) struct Found<'a> {
+pub(super) struct SearchOutcome<'a> {
     pub optimum: Optimum,
     /// Evaluations of the evidence, coarse ones too.
     pub evaluations: usize,
@@ -115,9 +115,9 @@ pub(super) struct Found<'a> {
 pub(super) fn conclude(
     problem: Problem,
     tables: Vec<Observations>,
-    found: Found<'_>,
+    found: SearchOutcome<'_>,
 ) -> Result<Posterior, FitError> {
-    let Found {
+    let SearchOutcome {
         optimum,
         mut evaluations,
         integrated,

@@ -57,7 +57,7 @@ const WITHIN: usize = 5;
 pub(super) fn starts(
     kernel: &Kernel,
     parameters: &[Parameter],
-    places: impl Fn(usize) -> Vec<Place>,
+    places: impl Fn(usize) -> Vec<PlaceValue>,
 ) -> Vec<Vec<f64>> {
     let pairs = || kernel.parameters().iter().zip(parameters).enumerate();
     let period = |(i, (own, p)): (usize, (&KernelParameter, &Parameter))| match &own.role {
@@ -103,7 +103,7 @@ pub(super) fn starts(
 
 /// What rows say at a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct PlaceValue {
     pub at: f64,
     pub value: f64,
     /// How often it was seen.
@@ -119,7 +119,7 @@ pub(super) struct Place {
 ///
 /// # Numerics
 /// `36 n^2` steps of some ten flops for `n` places, of which there are at most 2,000.
-pub(super) fn periods(places: Vec<Place>, least: f64) -> Vec<f64> {
+pub(super) fn periods(places: Vec<PlaceValue>, least: f64) -> Vec<f64> {
     let (places, are_averages) = merged(places);
     let n = places.len();
     let (Some(first), Some(last)) = (places.first(), places.last()) else {
@@ -157,21 +157,22 @@ pub(super) fn periods(places: Vec<Place>, least: f64) -> Vec<f64> {
 }
 
 /// Sorted, one for each place, and no more than are compared; whether neighbours were averaged.
-fn merged(mut places: Vec<Place>) -> (Vec<Place>, bool) {
+fn merged(mut places: Vec<PlaceValue>) -> (Vec<PlaceValue>, bool) {
     places.retain(|p| p.at.is_finite() && p.value.is_finite() && p.times > 0.0);
     places.sort_unstable_by(|a, b| a.at.total_cmp(&b.at).then(a.value.total_cmp(&b.value)));
-    let join = |group: &[Place]| {
+    let join = |group: &[PlaceValue]| {
         let times: f64 = group.iter().map(|p| p.times).sum();
-        let mean =
-            |of: &dyn Fn(&Place) -> f64| group.iter().map(|p| p.times * of(p)).sum::<f64>() / times;
-        Place {
+        let mean = |of: &dyn Fn(&PlaceValue) -> f64| {
+            group.iter().map(|p| p.times * of(p)).sum::<f64>() / times
+        };
+        PlaceValue {
             at: mean(&|p| p.at),
             value: mean(&|p| p.value),
             times,
         }
     };
     let alike = places.chunk_by(|a, b| a.at == b.at);
-    let places: Vec<Place> = alike.map(join).collect();
+    let places: Vec<PlaceValue> = alike.map(join).collect();
     let size = places.len().div_ceil(PLACES).max(1);
     (places.chunks(size).map(join).collect(), size > 1)
 }
@@ -189,7 +190,7 @@ struct Waves {
 }
 
 impl Waves {
-    fn new(places: &[Place], first: f64, range: f64) -> Self {
+    fn new(places: &[PlaceValue], first: f64, range: f64) -> Self {
         let at: Vec<f64> = places.iter().map(|p| (p.at - first) / range).collect();
         let root: Vec<f64> = places.iter().map(|p| p.times.sqrt()).collect();
         let mut slow: [Vec<f64>; 3] = Default::default();
@@ -366,8 +367,8 @@ mod tests {
         (0.618_033_988_749_894_9 * i as f64).fract()
     }
 
-    fn table(at: impl Iterator<Item = f64>, of: impl Fn(f64) -> f64) -> Vec<Place> {
-        at.map(|at| Place {
+    fn table(at: impl Iterator<Item = f64>, of: impl Fn(f64) -> f64) -> Vec<PlaceValue> {
+        at.map(|at| PlaceValue {
             at,
             value: of(at),
             times: 1.0,

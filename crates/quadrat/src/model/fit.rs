@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Model;
 use super::certificate::Certificate;
 use super::coarse_to_fine::{coarse_to_fine, compete};
-use super::conclude::{Found, conclude};
+use super::conclude::{SearchOutcome, conclude};
 use super::redundant::warning;
 use crate::error::{FitError, InputError};
 use crate::inference::{LearnOptions, Optimum, in_pool, sites::Method};
@@ -164,7 +164,7 @@ fn fit(
         evaluations += optimum.evaluations;
     }
     let integrated = is_integrated(&problem, options.hyperparameters)?;
-    let found = Found {
+    let found = SearchOutcome {
         evaluations,
         optimum,
         integrated,

@@ -1,7 +1,7 @@
 //! Integration over the hyperparameters of sparse inference.
 
 use super::averages::Averaged;
-use super::conclude::{Spread, spread};
+use super::conclude::{HyperNodes, spread};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
@@ -22,7 +22,7 @@ const STOPPED: &str = "hyperparameters were not integrated: the fit was stopped"
 /// What integration over the hyperparameters found.
 pub(super) struct Integrated {
     /// None where it was stopped.
-    pub spread: Option<Spread>,
+    pub spread: Option<HyperNodes>,
     /// Beliefs at its settings.
     pub seen: Vec<VariationalPosterior>,
     /// Passes over the rows.

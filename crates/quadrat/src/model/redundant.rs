@@ -27,10 +27,10 @@ use crate::problem::extent::reach;
 use crate::problem::kernel_products::{limit, of_any_function, of_kernel};
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
-use crate::problem::row_products::Gram;
+use crate::problem::row_products::RowProducts;
 use crate::problem::settings::Mean;
 use crate::support::Functionals;
-use crate::support::overlap::Products;
+use crate::support::overlap::OverlapProducts;
 
 /// By how much a value may differ from what follows and still agree, as a share of the sum of all:
 /// rounding.
@@ -169,7 +169,8 @@ pub(super) fn redundant(
     }
     let mut rows = Vec::new();
     for link in links {
-        let exact = Exact::of_noise(kernel, tables, 0.0, |table| table.likelihood.link() == link)?;
+        let exact =
+            ExactRows::of_noise(kernel, tables, 0.0, |table| table.likelihood.link() == link)?;
         let found = match link {
             None => of_kernel(kernel, &exact.supports, has_mean),
             Some(_) => of_any_function(kernel, &exact.supports),
@@ -216,14 +217,14 @@ fn rows_of_noise(table: &Observations, most: f64) -> Vec<(usize, f64)> {
 }
 
 /// The exact rows of all tables, as functions of the kernel's columns.
-pub(super) struct Exact {
+pub(super) struct ExactRows {
     pub supports: Functionals,
     /// Their places among all rows.
     numbers: Vec<usize>,
     values: Vec<f64>,
 }
 
-impl Exact {
+impl ExactRows {
     pub fn new(kernel: &Kernel, tables: &[Observations]) -> Result<Self, InputError> {
         Self::of_noise(kernel, tables, 0.0, |_| true)
     }
@@ -266,13 +267,17 @@ impl Exact {
 
     /// Those of these rows that follow from others, by their products; of the first `settled` rows
     /// of all tables none.
-    fn redundant(&self, found: &Products, settled: usize) -> Result<Vec<RedundantRow>, FitError> {
+    fn redundant(
+        &self,
+        found: &OverlapProducts,
+        settled: usize,
+    ) -> Result<Vec<RedundantRow>, FitError> {
         let Self {
             supports,
             numbers,
             values,
         } = self;
-        let gram = Gram::new(supports, found, |row| numbers[row] < settled);
+        let gram = RowProducts::new(supports, found, |row| numbers[row] < settled);
         let spread = root_mean_square(&per_unit(supports, values));
         let mut rows = Vec::new();
         for (row, of) in gram.dependent(limit(supports)) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::coarse_to_fine::compete;
-use super::conclude::{Found, conclude};
+use super::conclude::{SearchOutcome, conclude};
 use super::fit::{is_integrated, learning};
 use crate::error::{FitError, InputError};
 use crate::inference::in_pool;
@@ -70,7 +70,7 @@ impl Posterior {
         let mut again = in_pool(options.threads.unwrap_or(0), || {
             let learn = learning(&problem, options, progress);
             let optimum = compete(&problem, &learn, so_far.into_iter().collect())?;
-            let found = Found {
+            let found = SearchOutcome {
                 evaluations: optimum.evaluations,
                 optimum,
                 integrated,

@@ -1,7 +1,7 @@
 //! What a model leaves open, read off its data: priors, starts, and the method.
 
 use super::Model;
-use super::cycles::{self, Place};
+use super::cycles::{self, PlaceValue};
 use super::wide_means;
 use crate::covariance::LEAST_PERIODIC;
 use crate::error::InputError;
@@ -43,7 +43,7 @@ impl Model {
         let method = checks::method(inference, &tables, !self.seconds.is_empty())?;
         let own_means = MeanSettings::new(&self.settings, None, self.kernel.outputs());
         let means = self.effective_means(&own_means)?;
-        let lines = mean_lines::Columns::new(&self.kernel, &self.mean, &tables)?;
+        let lines = mean_lines::LineColumns::new(&self.kernel, &self.mean, &tables)?;
         let scales = Scales::new(&self.kernel, &tables, &means, lines.places());
         let kernel = match self.has_usual_means(&own_means, &means)? {
             true => scales.near_the_rows(&self.kernel),
@@ -176,7 +176,12 @@ impl Model {
 
 /// What the rows of the bulk report along a column, in the middles of their supports: values per
 /// unit of size, those of every output around its level and in its spread.
-fn places(kernel: &Kernel, tables: &[Observations], scales: &Scales, column: usize) -> Vec<Place> {
+fn places(
+    kernel: &Kernel,
+    tables: &[Observations],
+    scales: &Scales,
+    column: usize,
+) -> Vec<PlaceValue> {
     let mut places = Vec::new();
     for table in tables {
         let set = table.supports();
@@ -187,7 +192,7 @@ fn places(kernel: &Kernel, tables: &[Observations], scales: &Scales, column: usi
             }
             let output = outputs::output_of(kernel.output_column(), set, row);
             let Output { level, spread, .. } = scales.outputs[output];
-            places.push(Place {
+            places.push(PlaceValue {
                 at: 0.5 * from + 0.5 * to,
                 value: (y / set.size(row) - level) / spread,
                 times: table.times(row),

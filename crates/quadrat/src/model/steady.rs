@@ -6,7 +6,7 @@
 //! values makes it smooth again; it is the least of three that does, and it is told.
 
 use super::Model;
-use super::redundant::Exact;
+use super::redundant::ExactRows;
 use crate::error::{FitError, InputError, plain};
 use crate::inference::exact_rows::{ExactRow, contradiction};
 use crate::inference::{Conditioned, Factor, RowFactor};
@@ -250,7 +250,7 @@ impl Model {
         share: f64,
         raised: Raised,
     ) -> Result<Option<(Self, f64)>, InputError> {
-        let Some(spread) = Exact::or_known(&self.kernel, &self.tables)?.spread() else {
+        let Some(spread) = ExactRows::or_known(&self.kernel, &self.tables)?.spread() else {
             return Ok(None);
         };
         let variance = rounded(share * spread * spread);
@@ -391,7 +391,7 @@ impl Posterior {
             Factor::Kronecker(_) => return 1.0,
             _ => {}
         }
-        let Ok(exact) = Exact::new(self.problem.kernel(), &self.tables) else {
+        let Ok(exact) = ExactRows::new(self.problem.kernel(), &self.tables) else {
             return 1.0;
         };
         let is_few = self.problem.pooled().is_none() && exact.supports.len() <= MOST_LOOKED_AT;

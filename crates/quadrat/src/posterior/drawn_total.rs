@@ -22,7 +22,7 @@ const LARGE: f64 = 200.0;
 const JITTERS: [f64; 4] = [1e-10, 1e-8, 1e-6, 1e-4];
 
 /// One total as the draws see it.
-pub(super) struct Seen<'a> {
+pub(super) struct TotalDraws<'a> {
     pub shares: &'a [f64],
     /// Values of its nodes, shape `[nodes, draws]`.
     pub values: MatRef<'a, f64>,
@@ -53,7 +53,7 @@ impl Factors<'_> {
     }
 }
 
-impl Seen<'_> {
+impl TotalDraws<'_> {
     /// By what a node is multiplied in a draw.
     fn factor(&self, node: usize, draw: usize) -> f64 {
         match &self.factors {
@@ -75,7 +75,7 @@ impl Seen<'_> {
     /// Where the sum is at most `T`, a larger mean is impossible: what is left open is then so much
     /// that only `sum_i p_i e^(f_i)` says how `T` is shared. A variance is at most `mean (T -
     /// mean)`.
-    pub fn of_exp(&self) -> Option<Drawn> {
+    pub fn of_exp(&self) -> Option<DrawnTotal> {
         let n = self.shares.len();
         let half: Vec<f64> = match &self.open {
             None => vec![0.0; n],
@@ -104,7 +104,7 @@ impl Seen<'_> {
             return None;
         }
         let is_shared = self.factors.as_ref().is_some_and(Factors::are_all);
-        let mut drawn = Drawn::new(draws.len(), top);
+        let mut drawn = DrawnTotal::new(draws.len(), top);
         for draw in draws {
             if self.draws[draw] == 0.0 {
                 continue;
@@ -139,9 +139,9 @@ impl Seen<'_> {
 
     /// Given each draw the sum of the nodes' means, which add up to what is shared out, and a
     /// variance along their slopes: `sum_ij s_i s_j R_ij` with `R` what is left open.
-    pub fn by_moments(&self, link: Link) -> Drawn {
+    pub fn by_moments(&self, link: Link) -> DrawnTotal {
         let n = self.shares.len();
-        let mut drawn = Drawn::new(self.values.ncols(), 0.0);
+        let mut drawn = DrawnTotal::new(self.values.ncols(), 0.0);
         for draw in 0..self.values.ncols() {
             if self.draws[draw] == 0.0 {
                 continue;
@@ -174,7 +174,7 @@ impl Seen<'_> {
 
     /// With a draw of what is left open for each draw, opposite for opposite draws; the same for
     /// every total, so that one is told alike wherever it is asked for.
-    pub fn by_draws(&self, link: Link) -> Option<Drawn> {
+    pub fn by_draws(&self, link: Link) -> Option<DrawnTotal> {
         let (n, count) = (self.shares.len(), self.values.ncols());
         let mut values = self.values.to_owned();
         if let Some(open) = &self.open {
@@ -196,7 +196,7 @@ impl Seen<'_> {
             let z = QuasiMean::new(link, self.shares, values.col_as_slice(draw));
             link.value(z.value)
         };
-        let mut drawn = Drawn::new(count, 0.0);
+        let mut drawn = DrawnTotal::new(count, 0.0);
         drawn.sums = (0..count).map(one).collect();
         for (sum, most) in drawn.sums.iter_mut().zip(self.most.iter().flatten()) {
             *sum = sum.min(*most);
@@ -206,7 +206,7 @@ impl Seen<'_> {
 }
 
 /// A total in every draw.
-pub(super) struct Drawn {
+pub(super) struct DrawnTotal {
     /// Its mean, in units of `e^log_unit`; of draws of no weight nothing.
     sums: Vec<f64>,
     /// The variance that the draw leaves open.
@@ -214,7 +214,7 @@ pub(super) struct Drawn {
     log_unit: f64,
 }
 
-impl Drawn {
+impl DrawnTotal {
     fn new(draws: usize, log_unit: f64) -> Self {
         Self {
             sums: vec![0.0; draws],
@@ -308,14 +308,14 @@ pub(super) fn weighted(weights: &[f64], values: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Drawn, weighted};
+    use super::{DrawnTotal, weighted};
     use crate::link::Link;
 
     /// Sums of which nothing is left in half of the draws have beliefs, with means that add up to
     /// the mean of all draws.
     #[test]
     fn sums_that_vanish_have_beliefs_in_every_stratum() {
-        let mut drawn = Drawn::new(100, 0.0);
+        let mut drawn = DrawnTotal::new(100, 0.0);
         for (i, sum) in drawn.sums.iter_mut().enumerate() {
             // From 0 by way of 1e-300 and 1e-155 to 2.
             *sum = match i {
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn strata_have_the_moments_of_all_draws_together() {
         let draws: u32 = 101;
-        let mut drawn = Drawn::new(draws as usize, 0.0);
+        let mut drawn = DrawnTotal::new(draws as usize, 0.0);
         let mut weights = Vec::new();
         for i in 0..draws {
             let u = f64::from(i * 37 % draws) / f64::from(draws);

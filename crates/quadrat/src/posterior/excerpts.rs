@@ -14,7 +14,7 @@ use crate::likelihood::local::Belief;
 use crate::link::Link;
 use crate::posterior::component::{Component, Node};
 use crate::posterior::mixture::Posterior;
-use crate::posterior::row_sums::Seen as Believed;
+use crate::posterior::row_sums::BelievedNodes;
 use crate::problem::observations::Observations;
 use crate::problem::pooled::is_pooled;
 use crate::problem::settings::Inducing;
@@ -164,7 +164,7 @@ impl Posterior {
                 let held = vec![None; halves.len()];
                 let parts = (&halves, &points, &held[..]);
                 let drawn = self.lifted_totals(component, (&lift, None), parts, (link, &[1.0]));
-                let believed = Believed::new(self, component, &halves);
+                let believed = BelievedNodes::new(self, component, &halves);
                 for (half, drawn) in drawn.into_iter().enumerate() {
                     if let Some(&[drawn]) = drawn.as_deref() {
                         seen.add(link, believed.total(link, &halves, half), drawn);

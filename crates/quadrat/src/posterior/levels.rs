@@ -13,7 +13,7 @@ use crate::problem::mean_settings::{LINE_NAME, MEAN_NAME};
 use crate::support::Functionals;
 
 /// An unknown coefficient: which, its posterior mean, sd, median and central 95 % interval.
-pub(crate) struct Told {
+pub(crate) struct CoefficientEstimate {
     pub of: Coefficient,
     pub value: f64,
     pub sd: f64,
@@ -32,7 +32,7 @@ fn coefficients<'a>(
     components: &'a [Component],
     conditioned: fn(&Component) -> Option<&Conditioned>,
     lifted: impl Fn(&Component, usize, &MeanPrior) -> Option<Belief> + 'a,
-) -> impl Iterator<Item = Told> + 'a {
+) -> impl Iterator<Item = CoefficientEstimate> + 'a {
     let columns = means.columns(set);
     let unknown = means.unknown().into_iter().enumerate();
     unknown.map(move |(at, of)| {
@@ -60,7 +60,7 @@ fn coefficients<'a>(
         let moments: Vec<_> = known().map(|(c, own)| moments(c, own)).collect();
         let weights = known().map(|(c, _)| c.weight).collect();
         let marginal = Prediction::from_moments(weights, &moments);
-        Told {
+        CoefficientEstimate {
             of,
             value: marginal.mean()[0],
             sd: marginal.sd()[0],
@@ -80,7 +80,7 @@ fn of_second(c: &Component) -> Option<&Conditioned> {
 }
 
 /// The unknown coefficients of the mean of the latent function.
-pub(crate) fn of_mean(problem: &Problem, components: &[Component]) -> Vec<Told> {
+pub(crate) fn of_mean(problem: &Problem, components: &[Component]) -> Vec<CoefficientEstimate> {
     let set = problem.supports();
     let lift = |c: &Component, at: usize, prior: &MeanPrior| {
         let lift = c.conditioned.lift.as_ref()?;
@@ -95,7 +95,10 @@ pub(crate) fn of_mean(problem: &Problem, components: &[Component]) -> Vec<Told> 
 /// Posterior of the unknown coefficients of the mean of the latent function, and of the constants
 /// of second ones.
 pub(crate) fn mean_hypers(problem: &Problem, components: &[Component]) -> Vec<Hyper> {
-    let hyper = |name: &str, outputs: &[String], told: &Told, tell: &dyn Fn(&str) -> String| {
+    let hyper = |name: &str,
+                 outputs: &[String],
+                 told: &CoefficientEstimate,
+                 tell: &dyn Fn(&str) -> String| {
         let output = outputs.get(told.of.output);
         Hyper {
             name: output.map_or_else(|| name.to_owned(), |output| format!("{name}.{output}")),

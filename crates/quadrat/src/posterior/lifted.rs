@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal, StandardUniform};
 use rayon::prelude::*;
 
 use super::component::Component;
-use super::drawn_total::{Drawn, Factors, Seen, weighted};
+use super::drawn_total::{DrawnTotal, Factors, TotalDraws, weighted};
 use super::draws::factor_with_jitter;
 use super::mixture::Posterior;
 use super::shared_out::{SharedOut, place};
@@ -25,7 +25,7 @@ use crate::support::Functionals;
 const NOTHING: f64 = 1e-6;
 
 /// Means and variances of rows.
-pub(super) type Moments = (Vec<f64>, Vec<f64>);
+pub(super) type RowMoments = (Vec<f64>, Vec<f64>);
 
 impl Posterior {
     /// The draws that meet the rows, at one node, where there are any.
@@ -48,9 +48,9 @@ impl Posterior {
         lift: &Ready<'_>,
         parts: &[Functionals],
         strata: &[f64],
-    ) -> Vec<Moments> {
+    ) -> Vec<RowMoments> {
         let theta = &component.theta;
-        let mut out = vec![Moments::default(); strata.len()];
+        let mut out = vec![RowMoments::default(); strata.len()];
         for part in parts {
             let prior = self.problem.mean().means(part);
             let (values, whitened) =
@@ -59,7 +59,7 @@ impl Posterior {
             for (row, open) in open.iter().enumerate() {
                 let w = whitened.col_as_slice(row);
                 let each = (0..values.ncols()).map(|draw| values[(row, draw)]);
-                let drawn = Drawn::values(each.collect(), (open - dot(w, w)).max(0.0));
+                let drawn = DrawnTotal::values(each.collect(), (open - dot(w, w)).max(0.0));
                 let own = drawn.moments(lift.weights(), strata);
                 for ((means, variances), (mean, variance)) in out.iter_mut().zip(own) {
                     means.push(mean);
@@ -201,7 +201,7 @@ impl Posterior {
                 let is_shared = shared.is_some() && link == Link::Exp;
                 let is_open =
                     is_shared || (0..own.len()).any(|i| left[(i, i)] > NOTHING * before[(i, i)]);
-                let seen = Seen {
+                let seen = TotalDraws {
                     shares: &shares,
                     values: values.as_ref().subrows(atoms.start, atoms.len()),
                     open: is_open.then_some(left),

@@ -13,14 +13,14 @@
 //! K_y^{-1} k_g`.
 
 use super::component::Component;
-use super::marginals::{LOST, Marginals, Prior};
+use super::marginals::{LOST, Marginals, PriorMarginals};
 use super::mixture::Posterior;
 use super::normal_mixture::not_negative;
 use crate::inference::Factor;
 use crate::kernel::Kernel;
 use crate::linalg::{Mat, dot};
 use crate::problem::kernel_products::{limit, of_kernel};
-use crate::problem::row_products::Gram;
+use crate::problem::row_products::RowProducts;
 use crate::support::Functionals;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ impl<'a> Rows<'a> {
         let is_own = |k: &usize| node.lost.binary_search(&lost[*k]).is_ok();
         let own: Vec<usize> = (0..lost.len()).filter(is_own).collect();
         let asked = asked.rows(&own);
-        let Prior {
+        let PriorMarginals {
             cross: mut columns,
             variance: variances,
             mut coefficients,
@@ -194,7 +194,7 @@ impl<'a> Rows<'a> {
         (lost, made): (&[usize], &[Option<&MadeOf>]),
         covariance: &mut Mat<f64>,
     ) {
-        let Prior {
+        let PriorMarginals {
             cross: mut columns,
             variance: variances,
             mut coefficients,
@@ -319,7 +319,7 @@ pub(super) fn combinations(
         return out;
     };
     let n = known.len();
-    let gram = Gram::new(&all, &products, |row| row < n);
+    let gram = RowProducts::new(&all, &products, |row| row < n);
     for (row, of) in gram.dependent(limit(&all)) {
         if row >= n && of.iter().all(|(other, _)| *other < n) {
             out[row - n] = Some(of);

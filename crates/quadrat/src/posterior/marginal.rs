@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::limits::Limits;
 use super::normal_mixture::{Mixture, Work};
 use super::prediction::Prediction;
-use super::predictive::{Predictive, Seen};
+use super::predictive::{ObservationMixture, Predictive};
 use crate::special::scalar::{log_cdf, log_sum_exp};
 
 /// So many rows are one task: fewer would cost more to hand over than to do.
@@ -35,7 +35,7 @@ enum Law<'a> {
     /// The mean of an observation of a row, behind its latent value.
     Mean(&'a Predictive, usize, Mixture<'a>),
     /// A new observation.
-    Observation(Box<Seen<'a>>),
+    Observation(Box<ObservationMixture<'a>>),
 }
 
 impl Prediction {

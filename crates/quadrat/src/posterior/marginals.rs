@@ -14,7 +14,7 @@ pub(super) const LOST: f64 = 1e-8;
 const WEIGHTY: f64 = 0.05;
 
 /// What the prior says of some functionals.
-pub(crate) struct Prior {
+pub(crate) struct PriorMarginals {
     /// Covariance with what was conditioned on.
     pub cross: Mat<f64>,
     pub variance: Vec<f64>,
@@ -34,7 +34,7 @@ pub(crate) struct Left {
     pub open: Option<Mat<f64>>,
 }
 
-impl Prior {
+impl PriorMarginals {
     /// Conditions it.
     pub fn given(self, conditioned: &Conditioned) -> (Left, Vec<f64>) {
         let Self {
@@ -122,7 +122,7 @@ impl Marginals {
 pub(crate) fn marginals(
     conditioned: &Conditioned,
     parts: &[Functionals],
-    prior: impl Fn(&Functionals) -> Prior,
+    prior: impl Fn(&Functionals) -> PriorMarginals,
 ) -> Marginals {
     let mut out = Marginals::default();
     for part in parts {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::amounts::{Amounts, NOISE_OF_ROWS};
 use super::component::{Component, Node};
-use super::marginals::{Marginals, Prior, marginals, together};
+use super::marginals::{Marginals, PriorMarginals, marginals, together};
 use super::normal_mixture::not_negative;
 use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
@@ -333,7 +333,7 @@ impl Posterior {
             let theta = &component.theta;
             let conditioned = component.conditioned.second.as_deref();
             conditioned.map(|conditioned| {
-                marginals(conditioned, &parts, |part| Prior {
+                marginals(conditioned, &parts, |part| PriorMarginals {
                     cross: self.problem.seconds().cross(second, theta, part),
                     variance: second.prior_variance(theta, part),
                     mean: second.spec.mean.means(part),

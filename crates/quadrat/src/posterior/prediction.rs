@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::limits::Limits;
 use super::normal_mixture::{Mixture, RowMixtures, not_negative};
-use super::predictive::{Normal, Predictive};
+use super::predictive::{LatentComponent, Predictive};
 use super::summary::COVERED;
 use super::varying_noise::VaryingNoise;
 #[cfg(feature = "mcmc")]
@@ -143,7 +143,7 @@ impl Prediction {
 
     /// The components of a row that matter, as a predictive distribution sees them: they hold
     /// [`COVERED`] of the weight.
-    pub(super) fn normals(&self, predictive: &Predictive, row: usize) -> Vec<Normal> {
+    pub(super) fn normals(&self, predictive: &Predictive, row: usize) -> Vec<LatentComponent> {
         let mut held = 0.0;
         let latent = self.latent.row(row);
         let mut out = Vec::new();
@@ -152,7 +152,7 @@ impl Prediction {
                 break;
             }
             held += weight;
-            out.push(Normal {
+            out.push(LatentComponent {
                 row,
                 node,
                 weight,

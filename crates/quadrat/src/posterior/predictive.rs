@@ -2,10 +2,10 @@
 
 mod factor;
 mod moments;
+mod observation_mixture;
 mod quantile;
-mod seen;
 
-pub(crate) use seen::Seen;
+pub(crate) use observation_mixture::ObservationMixture;
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub(crate) enum What {
 
 /// A component of the latent mixture.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Normal {
+pub(crate) struct LatentComponent {
     pub row: usize,
     pub node: usize,
     pub weight: f64,
@@ -133,12 +133,12 @@ impl Predictive {
     }
 
     /// The components of a row, for every one of them and each of some values of its spread.
-    pub fn spread_out(&self, row: usize, components: Vec<Normal>) -> Vec<Normal> {
+    pub fn spread_out(&self, row: usize, components: Vec<LatentComponent>) -> Vec<LatentComponent> {
         let Some(Spread { g, link }) = &self.spread else {
             return components;
         };
         let g: Vec<_> = g.row(row).components().collect();
-        let one = |c: Normal| {
+        let one = |c: LatentComponent| {
             let (_, mean, sd) = g[c.node];
             let count = if sd > 0.0 { SPREAD_STEPS } else { 0 };
             (-count..=count).map(move |i| {
@@ -148,7 +148,7 @@ impl Predictive {
                 } else {
                     1.0
                 };
-                Normal {
+                LatentComponent {
                     weight: c.weight * share,
                     spread: Some(scale(*link, mean + sd * z)),
                     ..c
@@ -174,12 +174,12 @@ impl Predictive {
     }
 
     /// The distribution of an observation, at a latent value of a component.
-    fn at(&self, c: &Normal, f: f64) -> Distribution {
+    fn at(&self, c: &LatentComponent, f: f64) -> Distribution {
         self.seen(c.row, c.node, c.spread, f)
     }
 
     /// The slope of the mean of an observation, at a latent value of a component.
-    fn slope(&self, c: &Normal, f: f64) -> f64 {
+    fn slope(&self, c: &LatentComponent, f: f64) -> f64 {
         let h = 1e-4 * c.sd;
         (self.at(c, f + h).mean() - self.at(c, f - h).mean()) / (2.0 * h)
     }
@@ -206,7 +206,7 @@ impl Predictive {
     /// How many nodes of a component are exact to rounding: more where the latent value is less
     /// certain than an observation at it. Infinitely many where that cannot be told, as without a
     /// variance.
-    fn wanted(&self, c: Normal) -> f64 {
+    fn wanted(&self, c: LatentComponent) -> f64 {
         if let Some(ratio) = self.relative(&c) {
             return NODES.0 as f64 * ratio;
         }
@@ -222,12 +222,12 @@ impl Predictive {
     }
 
     /// So many of them are taken.
-    fn count(&self, c: Normal) -> usize {
+    fn count(&self, c: LatentComponent) -> usize {
         self.wanted(c).clamp(NODES.0 as f64, NODES.1 as f64) as usize | 1
     }
 
     /// Latent values and weights that stand for a component.
-    fn nodes(&self, c: Normal) -> Vec<(f64, f64)> {
+    fn nodes(&self, c: LatentComponent) -> Vec<(f64, f64)> {
         if c.sd == 0.0 {
             return vec![(c.mean, c.weight)];
         }
@@ -241,9 +241,9 @@ impl Predictive {
     /// Latent values and weights that stand for all components: one grid, as fine as the finest of
     /// them needs. Nothing where their likelihoods differ or are too narrow for one, or where nodes
     /// of their own would be fewer.
-    fn nodes_of_all(&self, components: &[Normal]) -> Option<Vec<(f64, f64)>> {
+    fn nodes_of_all(&self, components: &[LatentComponent]) -> Option<Vec<(f64, f64)>> {
         let first = components.first()?;
-        let is_alike = |c: &Normal| {
+        let is_alike = |c: &LatentComponent| {
             let wide = c.sd > 0.0 && self.wanted(*c) <= NODES.1 as f64;
             wide && c.spread.is_none() && self.own[c.node] == self.own[first.node]
         };
@@ -276,7 +276,7 @@ impl Predictive {
 
     /// The average of a function of the distribution of an observation over a component, where that
     /// is narrow in `f`: by adaptive integration around the latent values at which `y` is the mean.
-    fn average(&self, c: Normal, y: f64, value: impl Fn(&Distribution) -> f64) -> f64 {
+    fn average(&self, c: LatentComponent, y: f64, value: impl Fn(&Distribution) -> f64) -> f64 {
         let (low, high) = (c.mean - REACH * c.sd, c.mean + REACH * c.sd);
         let centres = self.centres(c, y, (low, high));
         let low = centres.iter().fold(low, |low, x| low.min(x - c.sd));
@@ -303,7 +303,7 @@ impl Predictive {
     }
 
     /// Where the mean of an observation is `y`, if anywhere.
-    fn centres(&self, c: Normal, y: f64, (low, high): (f64, f64)) -> Vec<f64> {
+    fn centres(&self, c: LatentComponent, y: f64, (low, high): (f64, f64)) -> Vec<f64> {
         if self.likelihood.is_linear() {
             return vec![y];
         }
@@ -396,7 +396,7 @@ impl Predictive {
     }
 
     /// The distribution of an observation over a component, where it is in closed form.
-    fn blurred(&self, c: Normal) -> Option<Distribution> {
+    fn blurred(&self, c: LatentComponent) -> Option<Distribution> {
         match self.at(&c, c.mean) {
             Distribution::Ranks(mut ranks) => {
                 // The latent value is uncertain as the noise is: one normal distribution.
@@ -412,7 +412,7 @@ impl Predictive {
     }
 
     /// Puts a component with those whose counts are many, if its are.
-    fn crossed(&self, c: Normal, all: &mut Vec<Crossed>) -> bool {
+    fn crossed(&self, c: LatentComponent, all: &mut Vec<Crossed>) -> bool {
         let Some((crossing, step)) = self.crossing(c) else {
             return false;
         };
@@ -435,14 +435,14 @@ impl Predictive {
 
     /// Whether the terms of overdispersed counts are few enough to be added up, which takes less
     /// than crossings of every dispersion.
-    fn has_terms(&self, c: &Normal) -> bool {
+    fn has_terms(&self, c: &LatentComponent) -> bool {
         let far = self.at(c, c.mean + FAR.0 * c.sd);
         let reach = far.mean() + FAR.1 * far.variance().sqrt();
         reach < MOST_TERMS && self.wanted(*c) <= NODES.1 as f64
     }
 
     /// What is counted behind a component, where that is many, and the step that it takes.
-    fn crossing(&self, c: Normal) -> Option<(Crossing, f64)> {
+    fn crossing(&self, c: LatentComponent) -> Option<(Crossing, f64)> {
         let at = self.at(&c, c.mean);
         if !(c.sd > 0.0 && at.variance() > MANY) {
             return None;
@@ -477,7 +477,7 @@ struct Crossed {
     step: f64,
     /// Weight, mean and sd of each.
     latent: Vec<[f64; 3]>,
-    components: Vec<Normal>,
+    components: Vec<LatentComponent>,
 }
 
 #[cfg(test)]

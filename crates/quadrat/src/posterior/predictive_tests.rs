@@ -8,8 +8,8 @@ use crate::likelihood::{
 use crate::posterior::prediction::Prediction;
 use crate::special::scalar::{normal_cdf, regularised_gamma};
 
-fn component(mean: f64, sd: f64) -> Normal {
-    Normal {
+fn component(mean: f64, sd: f64) -> LatentComponent {
+    LatentComponent {
         row: 0,
         node: 0,
         weight: 1.0,
@@ -41,12 +41,12 @@ fn moments_behind_a_link_are_in_closed_form() {
     assert!((count.1 * count.1 / (variance + mean) - 1.0).abs() < 1e-12);
     // Two components, one of them certain.
     let two = [
-        Normal {
+        LatentComponent {
             row: 0,
             weight: 0.25,
             ..component(1.0, 0.0)
         },
-        Normal {
+        LatentComponent {
             row: 0,
             weight: 0.75,
             ..component(2.0, 0.5)
@@ -244,8 +244,8 @@ fn large_counts_have_the_probabilities_of_their_rate() {
 fn mixtures_of_one_likelihood_share_their_nodes() {
     let counts = Poisson::new(vec![1.0], vec![1.0], Link::Exp).unwrap();
     let yes = crate::likelihood::Bernoulli::new(vec![true], crate::likelihood::Sigmoid::Logit);
-    let mixture: Vec<Normal> = (0..40)
-        .map(|i| Normal {
+    let mixture: Vec<LatentComponent> = (0..40)
+        .map(|i| LatentComponent {
             row: 0,
             weight: 1.0 / 40.0,
             ..component(1.0 + 0.02 * f64::from(i), 0.3 + 0.01 * f64::from(i))
@@ -257,9 +257,12 @@ fn mixtures_of_one_likelihood_share_their_nodes() {
         let apart: usize = mixture.iter().map(|c| predictive.count(*c)).sum();
         assert!(10 * shared.len() < apart, "{} {apart}", shared.len());
         let together = predictive.row(&mixture);
-        let each: Vec<Seen<'_>> = mixture.iter().map(|c| predictive.row(&[*c])).collect();
+        let each: Vec<ObservationMixture<'_>> =
+            mixture.iter().map(|c| predictive.row(&[*c])).collect();
         for y in [0.0, 1.0, 4.0, 30.0] {
-            let average = |of: &dyn Fn(&Seen<'_>) -> f64| each.iter().map(of).sum::<f64>() / 40.0;
+            let average = |of: &dyn Fn(&ObservationMixture<'_>) -> f64| {
+                each.iter().map(of).sum::<f64>() / 40.0
+            };
             // Both are exact to rounding, beyond seven sds 1e-11.
             let (got, want) = (together.cdf(y), average(&|seen| seen.cdf(y)));
             assert!((got - want).abs() < 1e-10, "{y}: {got} {want}");

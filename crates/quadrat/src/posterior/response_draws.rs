@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::mixture::Posterior;
-use super::shared_out::{Place, SharedOut, place};
+use super::shared_out::{PlaceKey, SharedOut, place};
 use super::unions::unions;
 use crate::covariance::NodeRule;
 use crate::error::{FitError, InputError};
@@ -172,7 +172,7 @@ struct Drawn {
     set: Functionals,
     /// Those that are points of what lies behind a link.
     points: Functionals,
-    at: HashMap<Place, usize>,
+    at: HashMap<PlaceKey, usize>,
 }
 
 impl Drawn {

@@ -71,7 +71,7 @@ impl RowSums {
         let blocks = posterior.problem.blocks();
         let of_all: Vec<usize> = rows.iter().map(|row| row.2).collect();
         let nodes = rule.apply(&observed.rows(&of_all));
-        let all = Seen::new(posterior, component, &nodes);
+        let all = BelievedNodes::new(posterior, component, &nodes);
         let told = rows.iter().enumerate().filter_map(|(i, (block, row, _))| {
             let block = &blocks[*block];
             let atoms = nodes.atoms(i);
@@ -101,7 +101,7 @@ impl RowSums {
     fn of(
         link: Link,
         nodes: &Functionals,
-        all: &Seen,
+        all: &BelievedNodes,
         told: &[(usize, Belief, f64)],
     ) -> Option<Self> {
         let kept: Vec<usize> = told.iter().flat_map(|row| nodes.atoms(row.0)).collect();
@@ -153,7 +153,7 @@ impl RowSums {
     pub fn tell(
         &self,
         posterior: &Posterior,
-        nodes: &Nodes<'_>,
+        nodes: &TotalNodes<'_>,
         weights: &[f64],
         belief: Belief,
     ) -> Belief {
@@ -221,14 +221,14 @@ fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize
 }
 
 /// All nodes of rows under the belief.
-pub(super) struct Seen {
+pub(super) struct BelievedNodes {
     points: Functionals,
     at: Vec<Belief>,
     reduced: Mat<f64>,
     prior: Mat<f64>,
 }
 
-impl Seen {
+impl BelievedNodes {
     pub fn new(posterior: &Posterior, component: &Component, nodes: &Functionals) -> Self {
         let (problem, theta) = (&posterior.problem, &component.theta);
         let points = nodes.atoms_as_points();
@@ -297,7 +297,7 @@ fn own_total(
 }
 
 /// The nodes of one total.
-pub(crate) struct Nodes<'a> {
+pub(crate) struct TotalNodes<'a> {
     pub theta: &'a [f64],
     pub points: &'a Functionals,
     pub(crate) mean: &'a [f64],
@@ -307,7 +307,7 @@ pub(crate) struct Nodes<'a> {
     pub first: usize,
 }
 
-impl Nodes<'_> {
+impl TotalNodes<'_> {
     /// By what the data make the covariance of two nodes smaller.
     pub(crate) fn reduction(&self, i: usize, j: usize) -> f64 {
         let column = |k: usize| self.reduced.col_as_slice(self.first + k);

@@ -30,10 +30,10 @@ const MET: f64 = 1e-13;
 const SWEEPS: usize = 100;
 
 /// A place, to the last digit.
-pub(super) type Place = Vec<u64>;
+pub(super) type PlaceKey = Vec<u64>;
 
 /// The place of a point.
-pub(super) fn place(points: &Functionals, atom: usize) -> Place {
+pub(super) fn place(points: &Functionals, atom: usize) -> PlaceKey {
     let dims = 0..points.dims().len();
     dims.map(|d| (points.lower(d)[atom] + 0.0).to_bits())
         .collect()
@@ -63,7 +63,7 @@ pub(super) struct SharedOut {
     /// Nodes of all cells, points once each.
     pub nodes: Functionals,
     /// The cell in which a place lies.
-    owner: HashMap<Place, usize>,
+    owner: HashMap<PlaceKey, usize>,
 }
 
 /// Where boxes of rows and of predictions are cut alike.
@@ -174,8 +174,8 @@ impl Posterior {
 pub(super) struct Making<'a> {
     out: &'a mut SharedOut,
     /// By the places of their nodes in the fit.
-    cells: HashMap<Vec<Place>, usize>,
-    index: HashMap<Place, usize>,
+    cells: HashMap<Vec<PlaceKey>, usize>,
+    index: HashMap<PlaceKey, usize>,
 }
 
 impl<'a> Making<'a> {
@@ -200,7 +200,7 @@ impl<'a> Making<'a> {
 
     /// A piece of rows, as the fit and as parts see it.
     pub fn cell(&mut self, link: Link, seen: &Functionals, parts: &Functionals) -> usize {
-        let key: Vec<Place> = (0..seen.atom_count())
+        let key: Vec<PlaceKey> = (0..seen.atom_count())
             .map(|atom| place(seen, atom))
             .collect();
         if let Some(&known) = self.cells.get(&key) {
@@ -267,7 +267,7 @@ impl SharedOut {
     }
 
     /// The cell in which a place lies, if it lies in one.
-    pub fn owner(&self, place: &Place) -> Option<usize> {
+    pub fn owner(&self, place: &PlaceKey) -> Option<usize> {
         self.owner.get(place).copied()
     }
 

@@ -1,6 +1,6 @@
 //! The slopes of the linear parts of a kernel and of the mean.
 
-use super::levels::{Told, of_mean};
+use super::levels::{CoefficientEstimate, of_mean};
 use super::mixture::Posterior;
 use crate::error::FitError;
 use crate::kernel::{IndexedLeaf, Kernel, Kind};
@@ -99,7 +99,7 @@ impl Posterior {
     /// told with these.
     fn of_the_mean(&self, linear: &[usize]) -> Vec<Slope> {
         let (problem, kernel) = (&self.problem, self.kernel());
-        let slope = |told: Told| {
+        let slope = |told: CoefficientEstimate| {
             let column = problem.mean().lines()[told.of.line?].column;
             (!linear.contains(&column)).then(|| Slope {
                 input: kernel.columns()[column].clone(),

@@ -7,19 +7,19 @@ use rayon::prelude::*;
 
 use super::amounts::Amounts;
 use super::component::Component;
-use super::lifted::Moments;
+use super::lifted::RowMoments;
 use super::marginals::together;
 use super::mixture::{Posterior, in_parts};
 use super::normal_mixture::not_negative;
 use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
-use super::row_sums::Nodes;
 use super::row_sums::RowSums;
+use super::row_sums::TotalNodes;
 use super::shared_out::SharedOut;
 use super::unions::unions;
 use super::within::{Holding, holding};
 use crate::error::{FitError, InputError};
-use crate::inference::pooled::{OtherSums, Seen, Total, total};
+use crate::inference::pooled::{OtherSums, SumNodes, Total, total};
 use crate::inference::sparse::{Bags, sampled_total};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot};
@@ -105,7 +105,7 @@ impl Posterior {
             return Ok(None);
         }
         let parts = in_parts(at, self.size());
-        let one = |component: &Component| -> Result<Vec<Moments>, FitError> {
+        let one = |component: &Component| -> Result<Vec<RowMoments>, FitError> {
             let lift = self.lift_of(component)?;
             let told = lift.map(|lift| self.lifted_moments(component, &lift, &parts, strata));
             Ok(told.unwrap_or_default())
@@ -224,7 +224,7 @@ impl Posterior {
         }
         let predicted = || parts.iter().map(|part| &part.nodes);
         let shared = common.and_then(|common| self.shared_out(predicted(), common, &finest));
-        let moments: Vec<Vec<Moments>> = self
+        let moments: Vec<Vec<RowMoments>> = self
             .components
             .par_iter()
             .map(|component| self.totals(component, (&parts, shared.as_ref()), (link, strata)))
@@ -250,7 +250,7 @@ impl Posterior {
         component: &Component,
         (parts, shared): (&[Part], Option<&SharedOut>),
         (link, strata): (Link, &[f64]),
-    ) -> Result<Vec<Moments>, FitError> {
+    ) -> Result<Vec<RowMoments>, FitError> {
         let mut out = vec![(Vec::new(), Vec::new()); strata.len()];
         let mut tell = |beliefs: &mut dyn Iterator<Item = Belief>| {
             for ((means, variances), belief) in out.iter_mut().zip(beliefs) {
@@ -309,7 +309,7 @@ impl Posterior {
                     weights.iter_mut().for_each(|w| *w /= whole);
                 }
                 let weights = &weights[..];
-                let nodes = Nodes {
+                let nodes = TotalNodes {
                     theta,
                     points: &points.rows(&atoms.clone().collect::<Vec<usize>>()),
                     mean: &centre[atoms.clone()],
@@ -342,7 +342,7 @@ impl Posterior {
     /// covariance of their nodes and all of the chunk.
     fn full(
         &self,
-        nodes: &Nodes<'_>,
+        nodes: &TotalNodes<'_>,
         link: Link,
         weights: &[f64],
         told: Option<&(&OtherSums<'_>, Mat<f64>)>,
@@ -358,7 +358,7 @@ impl Posterior {
         let belief = match told {
             None => seen.belief,
             Some((told, cross)) => {
-                let sum = Seen {
+                let sum = SumNodes {
                     link,
                     weights: &shares,
                     mean: nodes.mean,
@@ -375,7 +375,7 @@ impl Posterior {
     /// row has few nodes.
     fn sampled(
         &self,
-        nodes: &Nodes<'_>,
+        nodes: &TotalNodes<'_>,
         features: MatRef<'_, f64>,
         link: Link,
         weights: &[f64],

@@ -35,9 +35,9 @@
 //! function that varies by factors of thousands within boxes explains any sums, and the log-normal
 //! prior of `s_f = 1` leaves sds above 7 a probability of .03, the half-normal one 3e-6.
 
+use super::column_averages::ColumnAverages;
+use super::column_averages::RowValue;
 use super::extent::{Extent, extents, narrowest_extent, smallest_gap};
-use super::line::Line;
-use super::line::Row;
 use super::observations::Observations;
 use super::outputs::output_of;
 use super::pooled::is_pooled;
@@ -83,7 +83,7 @@ pub(crate) struct Scales {
     /// Where the rows are, per column.
     pub extents: Vec<Extent>,
     /// What a linear leaf needs to know, per column.
-    lines: Vec<Line>,
+    lines: Vec<ColumnAverages>,
     /// Smallest distance between different coordinates per column; zero when there is none.
     pub gap: Vec<f64>,
     /// Smallest extent of a support per column; zero where a row looks at one coordinate.
@@ -165,7 +165,7 @@ impl Scales {
                 }
             })
             .collect();
-        let residual = |&(y, size, o, n): &Row| (y - levels[o] * size, n);
+        let residual = |&(y, size, o, n): &RowValue| (y - levels[o] * size, n);
         let values = rows
             .iter()
             .map(|table| {
@@ -184,7 +184,7 @@ impl Scales {
             length => length,
         };
         let range: Vec<f64> = extents.iter().map(length).collect();
-        let line = |d: usize| Line::new(tables, &rows, d, range[d], spread);
+        let line = |d: usize| ColumnAverages::new(tables, &rows, d, range[d], spread);
         let lines = (0..columns).map(line).collect();
         Self {
             outputs,
@@ -427,8 +427,8 @@ impl Scales {
 }
 
 /// Value, size, output and number of every row.
-fn rows_of(kernel: &Kernel, tables: &[Observations]) -> Vec<Vec<Row>> {
-    let of_table = |table: &Observations| -> Vec<Row> {
+fn rows_of(kernel: &Kernel, tables: &[Observations]) -> Vec<Vec<RowValue>> {
+    let of_table = |table: &Observations| -> Vec<RowValue> {
         let set = table.supports();
         let typical = plausible(table).into_iter().enumerate();
         let row = |(row, y)| {

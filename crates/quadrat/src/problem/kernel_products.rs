@@ -4,7 +4,7 @@ use super::row_products::MOST_TOGETHER;
 use crate::kernel::{Kernel, Kind};
 use crate::linalg::dot;
 use crate::support::Functionals;
-use crate::support::overlap::{Products, products};
+use crate::support::overlap::{OverlapProducts, products};
 
 /// Share of a row's own product below which nothing of it is left beside others. Sums of products
 /// are off by some `n eps`.
@@ -50,7 +50,7 @@ pub(crate) fn of_kernel(
     kernel: &Kernel,
     supports: &Functionals,
     has_mean: bool,
-) -> Option<Products> {
+) -> Option<OverlapProducts> {
     let is_line = |leaf: &Kind| matches!(leaf, Kind::Linear | Kind::Constant);
     if kernel.leaves().iter().all(|leaf| is_line(&leaf.kind)) && kernel.outputs().is_empty() {
         return lines(kernel, supports, has_mean);
@@ -68,14 +68,14 @@ pub(crate) fn of_kernel(
 
 /// Products of rows as functionals of any function of the kernel's columns: behind a link sums of
 /// functions, each along columns of its own, are sums no more.
-pub(crate) fn of_any_function(kernel: &Kernel, supports: &Functionals) -> Option<Products> {
+pub(crate) fn of_any_function(kernel: &Kernel, supports: &Functionals) -> Option<OverlapProducts> {
     let every: Vec<usize> = (0..kernel.columns().len()).collect();
     products(supports, &every)
 }
 
 /// Products of rows where the function is a polynomial of the first degree; `None` for products of
 /// such leaves.
-fn lines(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<Products> {
+fn lines(kernel: &Kernel, supports: &Functionals, has_mean: bool) -> Option<OverlapProducts> {
     if kernel.terms().iter().any(|t| t.len() > 1)
         || supports.has_regions()
         || supports.len() > MOST_TOGETHER

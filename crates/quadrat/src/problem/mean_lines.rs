@@ -19,13 +19,13 @@ const NOTHING_NEW: f64 = 1e-10;
 const ROUNDINGS: f64 = 64.0;
 
 /// The columns along which the mean is a line.
-pub(crate) struct Columns {
+pub(crate) struct LineColumns {
     /// Position among those of the kernel, and where the line is zero.
     places: Vec<(usize, f64)>,
     names: Vec<String>,
 }
 
-impl Columns {
+impl LineColumns {
     /// `tables` are restricted to the columns of the kernel, which those of the mean are among.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | what users say | `observations`, `scale`, `settings`, `mean_words`, `mean_settings`, `varying` |
 //! | what must hold before work starts | `checks`, `outputs` |
-//! | read off the data | `defaults`, `extent`, `line`, `rms`, `rounding` |
+//! | read off the data | `defaults`, `extent`, `column_averages`, `rms`, `rounding` |
 //! | prior mean | `mean`, `mean_lines`, `trend` |
 //! | a second latent function | `second`, `seconds` |
 //! | the model in full, and as a problem | `specified`, `assembly` |
@@ -17,12 +17,12 @@ pub(crate) mod assembly;
 mod averages;
 pub(crate) mod centred;
 pub(crate) mod checks;
+pub(crate) mod column_averages;
 pub(crate) mod defaults;
 pub(crate) mod drawn;
 pub(crate) mod engine;
 pub(crate) mod extent;
 pub(crate) mod kernel_products;
-pub(crate) mod line;
 pub(crate) mod mean;
 pub(crate) mod mean_lines;
 pub(crate) mod mean_settings;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use crate::linalg::dot;
 use crate::support::Functionals;
-use crate::support::overlap::Products;
+use crate::support::overlap::OverlapProducts;
 
 /// The most rows that hang together: their factorisation costs the cube.
 pub(crate) const MOST_TOGETHER: usize = 1500;
 
 /// Products of rows, each with the length one, by groups that hang together.
-pub(crate) struct Gram {
+pub(crate) struct RowProducts {
     /// Rows of every group, those that stay first in front.
     groups: Vec<Vec<usize>>,
     /// Length of every row.
@@ -19,10 +19,10 @@ pub(crate) struct Gram {
     near: Vec<Vec<(usize, f64)>>,
 }
 
-impl Gram {
+impl RowProducts {
     pub fn new(
         supports: &Functionals,
-        found: &Products,
+        found: &OverlapProducts,
         is_settled: impl Fn(usize) -> bool,
     ) -> Self {
         let n = supports.len();

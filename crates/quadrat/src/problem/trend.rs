@@ -1,6 +1,6 @@
 //! Lines that least squares put through the rows, to see how far these are from them.
 
-use super::line::Row;
+use super::column_averages::RowValue;
 use super::observations::Observations;
 use super::rms::weighted_rms;
 use crate::linalg::{Cholesky, Mat};
@@ -9,7 +9,7 @@ use crate::linalg::{Cholesky, Mat};
 const RIDGE: f64 = 1e-9;
 
 /// Root mean square of the densities of every output around their mean.
-pub(crate) fn spreads(rows: &[Vec<Row>], outputs: usize) -> Vec<f64> {
+pub(crate) fn spreads(rows: &[Vec<RowValue>], outputs: usize) -> Vec<f64> {
     let of = |output: usize| {
         let own = || {
             let all = rows.iter().flatten();
@@ -27,7 +27,7 @@ pub(crate) fn spreads(rows: &[Vec<Row>], outputs: usize) -> Vec<f64> {
 /// # Arguments
 /// * `lines` - columns, and where their lines are zero
 pub(crate) fn take_away(
-    rows: &mut [Vec<Row>],
+    rows: &mut [Vec<RowValue>],
     tables: &[Observations],
     lines: &[(usize, f64)],
     outputs: usize,
@@ -62,7 +62,7 @@ pub(crate) fn take_away(
 
 /// Slopes of the densities of an output; none where they are no numbers.
 fn slopes(
-    rows: &[Vec<Row>],
+    rows: &[Vec<RowValue>],
     moments: &[Vec<Vec<f64>>],
     output: usize,
     lines: usize,

@@ -42,7 +42,7 @@ pub(crate) struct CountMean {
 }
 
 /// A tail at the edge `k`, by its edge term `k p(k)`.
-pub(crate) struct Tail {
+pub(crate) struct EdgeTail {
     /// Tail over edge term.
     pub(crate) ratio: f64,
     /// Slope of the tail in the dispersion, over the edge term.
@@ -135,7 +135,7 @@ impl CountMean {
     /// k)`.
     ///
     /// The slope in the dispersion is left at 0 for alpha = 0, and where it is not wanted.
-    pub(crate) fn tail(&self, k: f64, with_slope: bool) -> Tail {
+    pub(crate) fn tail(&self, k: f64, with_slope: bool) -> EdgeTail {
         let with_slope = with_slope && self.dispersion > 0.0;
         let by_terms = match k.fract() == 0.0 {
             true => self.tail_by_terms(k, with_slope),
@@ -145,7 +145,7 @@ impl CountMean {
     }
 
     /// The same by the integral over the logarithm of the mean, for every real edge.
-    pub(super) fn tail_by_quadrature(&self, k: f64, with_slope: bool) -> Tail {
+    pub(super) fn tail_by_quadrature(&self, k: f64, with_slope: bool) -> EdgeTail {
         let alpha = self.dispersion;
         let with_slope = with_slope && alpha > 0.0;
         let (mean, w) = (self.mean, self.weight());
@@ -210,7 +210,7 @@ impl CountMean {
                 step *= 2.0;
             }
         }
-        Tail {
+        EdgeTail {
             ratio: sum,
             slope: if with_slope {
                 weighted - digamma_gap_difference(k, alpha) * sum

@@ -1,6 +1,6 @@
 //! Tails of whole counts as sums of few terms.
 
-use super::count::{CountMean, Tail};
+use super::count::{CountMean, EdgeTail};
 
 /// Terms at most: more cost as much as the quadrature.
 const TERMS: usize = 400;
@@ -15,7 +15,7 @@ impl CountMean {
     /// which are summed away from the edge (below it they may rise to the mode first). The excess
     /// is the mean distance from the edge, so that nothing cancels. Nothing where the terms fall
     /// too slowly.
-    pub(super) fn tail_by_terms(&self, k: f64, with_slope: bool) -> Option<Tail> {
+    pub(super) fn tail_by_terms(&self, k: f64, with_slope: bool) -> Option<EdgeTail> {
         match self.mean <= k {
             true => self.above(k, with_slope),
             false => self.below(k, with_slope),
@@ -23,7 +23,7 @@ impl CountMean {
     }
 
     /// `P(Y >= k)`, the mean at most `k`.
-    fn above(&self, k: f64, with_slope: bool) -> Option<Tail> {
+    fn above(&self, k: f64, with_slope: bool) -> Option<EdgeTail> {
         let (alpha, w) = (self.dispersion, self.weight());
         let odds = self.mean * w;
         let mut slope_of_term = if with_slope {
@@ -42,7 +42,7 @@ impl CountMean {
                 slope += term * slope_of_term;
             }
             if term * distance <= NEGLIGIBLE * sum {
-                return Some(Tail {
+                return Some(EdgeTail {
                     ratio: sum / k,
                     slope: slope / k,
                     excess: -w * moment / sum,
@@ -53,7 +53,7 @@ impl CountMean {
     }
 
     /// `P(Y < k)`, the mean above `k`.
-    fn below(&self, k: f64, with_slope: bool) -> Option<Tail> {
+    fn below(&self, k: f64, with_slope: bool) -> Option<EdgeTail> {
         let (alpha, w) = (self.dispersion, self.weight());
         let odds = self.mean * w;
         let nearest = k - 1.0;
@@ -77,7 +77,7 @@ impl CountMean {
                 }
             }
             if y <= 0.0 || term * distance <= NEGLIGIBLE * sum {
-                return Some(Tail {
+                return Some(EdgeTail {
                     ratio: sum / edge,
                     slope: slope / edge,
                     excess: w * moment / sum,

@@ -43,7 +43,7 @@ pub use truncated_normal::{TruncatedNormal, truncated_normal};
 // For fused loops elsewhere in the crate; not every kernel has such a caller.
 #[allow(unused_imports)]
 pub(crate) use {
-    count::{CountMean, Tail},
+    count::{CountMean, EdgeTail},
     erf::erf_simd,
     erfc::erfc_simd,
     erfcx::{erfcx_positive_simd, erfcx_short_simd, erfcx_simd},

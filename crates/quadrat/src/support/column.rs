@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 /// them must not be copied for every part that looks at them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<f64>", into = "Vec<f64>")]
-pub(super) struct Column(Arc<Vec<f64>>);
+pub(super) struct AtomColumn(Arc<Vec<f64>>);
 
-impl From<Vec<f64>> for Column {
+impl From<Vec<f64>> for AtomColumn {
     fn from(numbers: Vec<f64>) -> Self {
         Self(Arc::new(numbers))
     }
 }
 
-impl From<Column> for Vec<f64> {
-    fn from(column: Column) -> Self {
+impl From<AtomColumn> for Vec<f64> {
+    fn from(column: AtomColumn) -> Self {
         Arc::unwrap_or_clone(column.0)
     }
 }
 
-impl Deref for Column {
+impl Deref for AtomColumn {
     type Target = Vec<f64>;
 
     fn deref(&self) -> &Vec<f64> {
@@ -31,7 +31,7 @@ impl Deref for Column {
     }
 }
 
-impl DerefMut for Column {
+impl DerefMut for AtomColumn {
     fn deref_mut(&mut self) -> &mut Vec<f64> {
         Arc::make_mut(&mut self.0)
     }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn copies_share_until_one_changes() {
-        let mut column = Column::from(vec![1.0, 2.0]);
+        let mut column = AtomColumn::from(vec![1.0, 2.0]);
         let copy = column.clone();
         assert!(std::ptr::eq(column.as_ptr(), copy.as_ptr()));
         column.push(3.0);

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::column::Column;
+use super::column::AtomColumn;
 use super::placed::{NO_REGION, Placed};
 use super::{Aggregate, Functional, Region, Side, UniqueIntervals};
 use crate::error::InputError;
@@ -39,9 +39,9 @@ use crate::error::InputError;
 pub struct Functionals {
     dims: Vec<String>,
     /// `lower[d][atom]`
-    lower: Vec<Column>,
+    lower: Vec<AtomColumn>,
     /// `width[d][atom]`, zero for points.
-    width: Vec<Column>,
+    width: Vec<AtomColumn>,
     weight: Vec<f64>,
     /// `region[atom]` is the position in `regions` or [`NO_REGION`]; along the columns of a region
     /// `lower` and `width` are those of its bounding box.
@@ -57,7 +57,7 @@ pub struct Functionals {
 }
 
 /// What becomes of an atom in [`Functionals::spread`].
-pub(crate) enum Spread<'n> {
+pub(crate) enum AtomSpread<'n> {
     Keep,
     Drop,
     /// Points along some columns, with weights of the average; the other columns stay.
@@ -86,8 +86,8 @@ impl Functionals {
         let d = dims.len();
         Self {
             dims,
-            lower: vec![Column::default(); d],
-            width: vec![Column::default(); d],
+            lower: vec![AtomColumn::default(); d],
+            width: vec![AtomColumn::default(); d],
             weight: Vec::new(),
             region: Vec::new(),
             regions: Vec::new(),

@@ -25,11 +25,11 @@ mod triangulate;
 mod unique;
 
 pub use functional::{Aggregate, Functional, Side};
-pub(crate) use functionals::Spread;
+pub(crate) use functionals::AtomSpread;
 pub(crate) use functionals::changed::Atom;
 pub use functionals::{Columns, Functionals};
 pub use mends::Mend;
-pub(crate) use moments::{Edge, MAX_MOMENTS, Moments, chebyshev_into};
+pub(crate) use moments::{ChebyshevMoments, Edge, MAX_MOMENTS, chebyshev_into};
 pub(crate) use placed::Placed;
 pub(crate) use planar::{Point, common_area, facing, holds};
 pub use polygon::Polygon;

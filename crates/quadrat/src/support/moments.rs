@@ -26,22 +26,22 @@ pub(crate) type Edge = ([f64; 2], [f64; 2]);
 /// Gauss-Legendre rules: Trefethen, *Approximation Theory and Approximation Practice*,
 /// theorem 19.3.
 #[derive(Clone, Default)]
-pub(crate) struct Moments(Arc<[OnceLock<Mat<f64>>; RUNGS.len()]>);
+pub(crate) struct ChebyshevMoments(Arc<[OnceLock<Mat<f64>>; RUNGS.len()]>);
 
-impl fmt::Debug for Moments {
+impl fmt::Debug for ChebyshevMoments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Moments")
     }
 }
 
 /// They follow from the region, which is compared.
-impl PartialEq for Moments {
+impl PartialEq for ChebyshevMoments {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Moments {
+impl ChebyshevMoments {
     /// The moments with `k` and `l` below `needed` (and some more) of the set with these edges and
     /// this bounding box: always the same numbers, since the first ones asked for are kept.
     pub fn table(

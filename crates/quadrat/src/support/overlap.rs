@@ -22,7 +22,7 @@ const MOST_PAIRS: usize = 20_000_000;
 
 /// A weighted sum of pairs of rows, each `(row, other, product)` with `other <= row`; several may
 /// be of one pair.
-pub(crate) type Products = Vec<(usize, usize, f64)>;
+pub(crate) type OverlapProducts = Vec<(usize, usize, f64)>;
 
 /// Inner products of the rows along some columns; pairs that have nothing in common are left out.
 /// `None` where looking would take too long, or a region lies only partly along these columns.
@@ -33,7 +33,7 @@ pub(crate) type Products = Vec<(usize, usize, f64)>;
 /// # Numerics
 /// Products are without unit: lengths are shares of the range of all rows along their column. Areas
 /// that polygons have in common are right to about 1e-12 of the larger one.
-pub(crate) fn products(supports: &Functionals, columns: &[usize]) -> Option<Products> {
+pub(crate) fn products(supports: &Functionals, columns: &[usize]) -> Option<OverlapProducts> {
     let overlap = Overlap::new(supports, columns)?;
     let row_of = rows_of_atoms(supports);
     let mut found = Vec::new();

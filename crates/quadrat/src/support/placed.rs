@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Moments, Region};
+use super::{ChebyshevMoments, Region};
 
 /// Marks an atom that is a box.
 pub(super) const NO_REGION: u32 = u32::MAX;
@@ -18,7 +18,7 @@ pub(crate) struct Placed {
     pub columns: Vec<Option<usize>>,
     /// Of a planar region.
     #[serde(skip)]
-    pub moments: Moments,
+    pub moments: ChebyshevMoments,
 }
 
 impl Placed {
@@ -26,7 +26,7 @@ impl Placed {
         Self {
             region,
             columns,
-            moments: Moments::default(),
+            moments: ChebyshevMoments::default(),
         }
     }
 

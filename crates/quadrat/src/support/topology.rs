@@ -8,7 +8,7 @@ use geo::{Coord, Kernel, Line, Orientation, kernels::RobustKernel};
 use super::ring::Ring;
 use super::ring::{RegionError, RingPlace};
 
-pub(super) type Point = [f64; 2];
+pub(super) use super::planar::Point;
 
 /// Where a point lies relative to one closed curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::bands::{Bands, Ends};
 use super::cells::{Cells, Wanted};
 use super::error::{UngroupError, Warning};
 use super::estimate::{Counting, Estimate};
-use super::fit::{Sample, Target, Task};
+use super::fit::{KnownPopulation, Sample, Task};
 use super::heaping::heaped;
-use super::prior::{self, LEVEL_SD, Term};
+use super::prior::{self, LEVEL_SD, PriorTerm};
 use super::standard::Standard;
 use super::tail::Tail;
 use crate::inference::pooled::Pools;
@@ -236,12 +236,12 @@ impl<'a> Ungroup<'a> {
             .collect();
         let usable = ordered.iter().zip(populations).filter_map(|(counts, p)| {
             let counts = counts.as_ref().ok()?;
-            Some(Target {
+            Some(KnownPopulation {
                 logs: self.logs(counts, cells, bands),
                 stream: p.stream,
             })
         });
-        let targets: Vec<Target> = usable.collect();
+        let targets: Vec<KnownPopulation> = usable.collect();
         let is_given = cells.len() == bands.len();
         let samples: Vec<Result<Sample, UngroupError>> = match is_given {
             true => targets.iter().map(|_| Ok(given(cells.len()))).collect(),
@@ -315,7 +315,7 @@ impl<'a> Ungroup<'a> {
         let terms = bands.fall.map(|fall| {
             let (mean, sd) = fall.slope();
             let shape = (0..cells.len()).map(|i| fall.shape(bands.axis, middle(i)));
-            Term {
+            PriorTerm {
                 shape: shape.collect(),
                 mean: -mean,
                 sd,

@@ -8,7 +8,7 @@ use super::cells::Cells;
 use super::error::{UngroupError, Warning};
 use super::fit::{Sample, random};
 use super::tail::{Fall, Tail};
-use super::weighted::{self, Told};
+use super::weighted::{self, DrawSummary};
 use crate::inference::pooled::Pools;
 use crate::linalg::Mat;
 
@@ -32,7 +32,7 @@ pub struct Estimate {
     /// none where all were counted.
     pub(super) resampled: Option<Mat<f64>>,
     fall: Option<Fall>,
-    told: Vec<Told>,
+    told: Vec<DrawSummary>,
     warnings: Vec<Warning>,
     effective: f64,
     settings: f64,
@@ -217,7 +217,7 @@ impl Estimate {
         &self.cells.told
     }
 
-    fn column(&self, of: impl Fn(&Told) -> f64) -> Vec<f64> {
+    fn column(&self, of: impl Fn(&DrawSummary) -> f64) -> Vec<f64> {
         self.told.iter().map(of).collect()
     }
 

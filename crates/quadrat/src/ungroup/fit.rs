@@ -11,8 +11,8 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::error::UngroupError;
-use super::prior::{self, Setting, Term};
-use crate::inference::pooled::{Drawn, Known, NodePrior, Pools, evened};
+use super::prior::{self, PriorTerm, Setting};
+use crate::inference::pooled::{ConditionalDraw, ConditionalMode, NodePrior, Pools, evened};
 use crate::linalg::Mat;
 
 /// What all populations share.
@@ -24,7 +24,7 @@ pub(super) struct Task {
     pub places: Vec<f64>,
     /// Mean and sd of the level.
     pub level: (f64, f64),
-    pub terms: Vec<Term>,
+    pub terms: Vec<PriorTerm>,
     pub settings: Vec<Setting>,
     /// Where the search for modes begins.
     pub central: Setting,
@@ -35,7 +35,7 @@ pub(super) struct Task {
 
 /// What is known of one population: log averages of its bands, and its stream of random numbers.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct KnownPopulation {
     pub logs: Vec<f64>,
     pub stream: u64,
 }
@@ -56,11 +56,11 @@ pub(super) struct Sample {
 }
 
 /// Draws of one population at one setting.
-type Block = (usize, Vec<Option<Drawn>>);
+type Block = (usize, Vec<Option<ConditionalDraw>>);
 
 impl Task {
     /// Draws of every population; why not, where there are none.
-    pub fn run(&self, targets: &[Target]) -> Vec<Result<Sample, UngroupError>> {
+    pub fn run(&self, targets: &[KnownPopulation]) -> Vec<Result<Sample, UngroupError>> {
         let starts = self.starts(targets);
         let evidence = self.evidence(targets, &starts);
         let wanted: Vec<Vec<usize>> = (0..targets.len())
@@ -73,7 +73,8 @@ impl Task {
             .par_iter()
             .map(|&s| self.blocks(s, targets, &starts, &wanted))
             .collect();
-        let mut of: Vec<Vec<Vec<Option<Drawn>>>> = targets.iter().map(|_| Vec::new()).collect();
+        let mut of: Vec<Vec<Vec<Option<ConditionalDraw>>>> =
+            targets.iter().map(|_| Vec::new()).collect();
         for (p, drawn) in blocks.into_iter().flatten() {
             of[p].push(drawn);
         }
@@ -87,10 +88,10 @@ impl Task {
     }
 
     /// Modes in the middle of the prior; the prior's mean where there is none.
-    pub(super) fn starts(&self, targets: &[Target]) -> Vec<Vec<f64>> {
+    pub(super) fn starts(&self, targets: &[KnownPopulation]) -> Vec<Vec<f64>> {
         let prior = self.prior(&self.central);
-        let one = |target: &Target| {
-            let found = Known::find(&self.pools, &target.logs, &prior, &prior.mean);
+        let one = |target: &KnownPopulation| {
+            let found = ConditionalMode::find(&self.pools, &target.logs, &prior, &prior.mean);
             match found {
                 Ok(Some(known)) => known.values,
                 _ => prior.mean.clone(),
@@ -100,10 +101,14 @@ impl Task {
     }
 
     /// Log evidence, by settings and populations; minus infinity where no mode is found.
-    pub(super) fn evidence(&self, targets: &[Target], starts: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub(super) fn evidence(
+        &self,
+        targets: &[KnownPopulation],
+        starts: &[Vec<f64>],
+    ) -> Vec<Vec<f64>> {
         let at = |setting: &Setting| {
             let prior = self.prior(setting);
-            let one = |(target, start): (&Target, &Vec<f64>)| match Known::find(
+            let one = |(target, start): (&KnownPopulation, &Vec<f64>)| match ConditionalMode::find(
                 &self.pools,
                 &target.logs,
                 &prior,
@@ -121,7 +126,7 @@ impl Task {
     fn blocks(
         &self,
         s: usize,
-        targets: &[Target],
+        targets: &[KnownPopulation],
         starts: &[Vec<f64>],
         wanted: &[Vec<usize>],
     ) -> Vec<Block> {
@@ -132,7 +137,7 @@ impl Task {
         let takers = (0..targets.len()).filter(|&p| wanted[p][s] > 0);
         let one = |p: usize| {
             let (target, pairs) = (&targets[p], wanted[p][s]);
-            let known = Known::find(&self.pools, &target.logs, &prior, &starts[p]);
+            let known = ConditionalMode::find(&self.pools, &target.logs, &prior, &starts[p]);
             let drawn = match known {
                 Ok(Some(known)) => {
                     let normals = self.normals(target.stream, s, pairs);
@@ -154,18 +159,18 @@ impl Task {
 
     fn gathered(
         &self,
-        blocks: Vec<Vec<Option<Drawn>>>,
+        blocks: Vec<Vec<Option<ConditionalDraw>>>,
         wanted: &[usize],
     ) -> Result<Sample, UngroupError> {
         let refused = |reason: &str| UngroupError::NoCurve {
             reason: reason.to_owned(),
         };
-        let drawn: Vec<Option<Drawn>> = blocks.into_iter().flatten().collect();
+        let drawn: Vec<Option<ConditionalDraw>> = blocks.into_iter().flatten().collect();
         let all = 2 * wanted.iter().sum::<usize>();
         if all == 0 {
             return Err(refused("no setting of the roughness has a mode"));
         }
-        let kept: Vec<Drawn> = drawn.into_iter().flatten().collect();
+        let kept: Vec<ConditionalDraw> = drawn.into_iter().flatten().collect();
         let logs: Vec<f64> = kept.iter().map(|d| d.log_weight).collect();
         let (weights, effective) =
             evened(&logs).ok_or_else(|| refused("no draw could be moved to the totals"))?;

@@ -41,7 +41,7 @@ pub struct LifeTable {
 
 /// What a life table is made of: cells from its beginning to the end of the axis.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(super) struct LifeSpan {
     /// Edges of the cells.
     pub cells: Vec<(f64, f64)>,
     /// The cells of every step.
@@ -62,7 +62,7 @@ struct Life {
     e: Vec<f64>,
 }
 
-impl Span {
+impl LifeSpan {
     /// The life table of one set of rates, by cells.
     ///
     /// The rate `m` is the same within a cell of width `n`: `q = 1 - exp(-n m)`, so that who is
@@ -213,8 +213,8 @@ fn isotonic(values: &mut [f64], weights: &[f64]) {
 mod tests {
     use super::*;
 
-    fn span(open: Option<usize>) -> Span {
-        Span {
+    fn span(open: Option<usize>) -> LifeSpan {
+        LifeSpan {
             cells: vec![(0.0, 1.0), (1.0, 2.0), (2.0, 12.0)],
             steps: vec![0..1, 1..2, 2..3],
             open,

@@ -58,7 +58,7 @@ pub(super) fn central(variance: f64, length: f64) -> Setting {
 
 /// One linear term of the prior: its shape at every cell, mean and sd of its factor.
 #[derive(Debug, Clone)]
-pub(super) struct Term {
+pub(super) struct PriorTerm {
     pub shape: Vec<f64>,
     pub mean: f64,
     pub sd: f64,
@@ -74,7 +74,7 @@ pub(super) fn prior(
     setting: &Setting,
     places: &[f64],
     (level, level_sd): (f64, f64),
-    terms: &[Term],
+    terms: &[PriorTerm],
 ) -> NodePrior {
     let [smooth, far, rough, near] = *setting;
     let n = places.len();

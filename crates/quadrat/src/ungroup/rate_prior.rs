@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::bands::Bands;
 use super::cells::Cells;
 use super::error::UngroupError;
-use super::prior::{self, LEVEL_SD, Setting, Term};
+use super::prior::{self, LEVEL_SD, PriorTerm, Setting};
 use super::standard::Standard;
 use crate::inference::pooled::{NodePrior, Pools};
 use crate::inference::sites::{Block, LatentGaussian};
@@ -31,12 +31,12 @@ const CHILD: (f64, f64) = (3.5, 2.0);
 const LEAST: f64 = 1e-9;
 
 /// The prior of the cells, and the events of the bands.
-pub(super) struct Problem {
+pub(super) struct RateProblem {
     pub prior: NodePrior,
     events: Poisson,
 }
 
-impl LatentGaussian for Problem {
+impl LatentGaussian for RateProblem {
     fn prior_mean(&self) -> &[f64] {
         &self.prior.mean
     }
@@ -68,7 +68,7 @@ pub(super) struct Task<'a> {
     places: Vec<f64>,
     /// Mean and sd.
     level: (f64, f64),
-    terms: Vec<Term>,
+    terms: Vec<PriorTerm>,
     /// Log rates of the standard, where there is one.
     standard: Option<Vec<f64>>,
 }
@@ -79,7 +79,7 @@ impl Task<'_> {
         &self,
         setting: &Setting,
         exposure: &[f64],
-    ) -> Result<(Problem, Pools), UngroupError> {
+    ) -> Result<(RateProblem, Pools), UngroupError> {
         let mut pools = Pools::new(self.cells.len());
         let mut totals = Vec::new();
         for pair in self.cells.band.windows(2) {
@@ -104,7 +104,7 @@ impl Task<'_> {
             let each = prior.mean.iter_mut().zip(standard);
             each.for_each(|(mean, standard)| *mean += standard);
         }
-        Ok((Problem { prior, events }, pools))
+        Ok((RateProblem { prior, events }, pools))
     }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn task<'a>(
     let length = ends[cells.len()] - ends[0];
     let middle = 0.5 * (ends[cells.len()] + ends[0]);
     let standard = standard.map(|standard| standard.at(bands.axis, &places));
-    let mut terms = vec![Term {
+    let mut terms = vec![PriorTerm {
         shape: places.iter().map(|u| (u - middle) / length).collect(),
         mean: 0.0,
         sd: standard.as_ref().map_or(SLOPE, |_| AROUND.1),
@@ -156,8 +156,8 @@ pub(super) fn task<'a>(
 }
 
 /// What the first years of life have besides.
-fn infants(first: usize, places: &[f64], is_around: bool) -> Vec<Term> {
-    let infant = Term {
+fn infants(first: usize, places: &[f64], is_around: bool) -> Vec<PriorTerm> {
+    let infant = PriorTerm {
         shape: (0..places.len())
             .map(|i| f64::from(u8::from(i < first)))
             .collect(),
@@ -171,7 +171,7 @@ fn infants(first: usize, places: &[f64], is_around: bool) -> Vec<Term> {
         true => 0.0,
         false => (-u).exp(),
     };
-    let child = Term {
+    let child = PriorTerm {
         shape: places.iter().enumerate().map(shape).collect(),
         mean: CHILD.0,
         sd: CHILD.1,

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::answer::Answer;
 use super::cells::Cells;
 use super::error::Warning;
-use super::life::{LifeTable, Span};
+use super::life::{LifeSpan, LifeTable};
 use super::tail::Tail;
-use super::weighted::{self, Told};
+use super::weighted::{self, DrawSummary};
 use crate::linalg::Mat;
 
 /// Rates in the steps that were asked for, with intervals.
@@ -19,7 +19,7 @@ pub struct Rates {
     pub(super) exposure: Mat<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) level: f64,
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<DrawSummary>,
     pub(super) warnings: Vec<Warning>,
     pub(super) effective: f64,
     /// The same of settings, in numbers.
@@ -49,7 +49,7 @@ impl Rates {
         &self.cells.told
     }
 
-    fn column(&self, of: impl Fn(&Told) -> f64) -> Vec<f64> {
+    fn column(&self, of: impl Fn(&DrawSummary) -> f64) -> Vec<f64> {
         self.told.iter().map(of).collect()
     }
 
@@ -129,7 +129,7 @@ impl Rates {
         let all = first..self.cells.len();
         let cells: Vec<(f64, f64)> = all.map(|i| self.cells.cell(i)).collect();
         let steps = self.cells.step.iter();
-        let span = Span {
+        let span = LifeSpan {
             steps: steps.map(|s| s.start - first..s.end - first).collect(),
             open: self.open.map(|open| open.saturating_sub(first)),
             has_infants: cells.first() == Some(&(0.0, 1.0)),

@@ -5,7 +5,7 @@ use crate::linalg::Mat;
 
 /// What is told of one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Told {
+pub(super) struct DrawSummary {
     pub mean: f64,
     pub sd: f64,
     pub lower: f64,
@@ -19,7 +19,7 @@ const SAME: f64 = 1e-12;
 /// What weighted draws say of a number.
 ///
 /// Quantiles interpolate between the draws, each of which stands for the middle of its weight.
-pub(super) fn told(values: &[f64], weights: &[f64], level: f64) -> Told {
+pub(super) fn told(values: &[f64], weights: &[f64], level: f64) -> DrawSummary {
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let ends = values
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn told(values: &[f64], weights: &[f64], level: f64) -> Told {
         });
     if ends.1 - ends.0 <= SAME * ends.0.abs().max(ends.1.abs()) {
         let exact = values.first().copied().unwrap_or(f64::NAN);
-        return Told {
+        return DrawSummary {
             mean: exact,
             sd: 0.0,
             lower: exact,
@@ -40,7 +40,7 @@ pub(super) fn told(values: &[f64], weights: &[f64], level: f64) -> Told {
     let variance: f64 = squares.map(|(x, w)| w * (x - mean) * (x - mean)).sum();
     let tail = 0.5 * (1.0 - level);
     let [lower, median, upper] = quantiles(values, weights, [tail, 0.5, 1.0 - tail]);
-    Told {
+    DrawSummary {
         mean,
         sd: variance.max(0.0).sqrt(),
         lower,
@@ -61,7 +61,7 @@ pub(super) fn average(draws: &Mat<f64>, weights: &[f64]) -> Vec<f64> {
 
 /// The median with its interval.
 pub(super) fn answer(values: &[f64], weights: &[f64], level: f64) -> Answer {
-    let Told {
+    let DrawSummary {
         median,
         lower,
         upper,

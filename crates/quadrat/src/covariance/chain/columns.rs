@@ -5,11 +5,11 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::filter::{Observed, Told, filter};
+use super::events::LineEvents;
+use super::filter::{FilterStep, FilteredRow, filter};
 use super::matern::MOST;
-use super::places::Places;
-use super::states::{Layout, Seen};
-use super::step::{Part, Step};
+use super::states::{Layout, LookedAt};
+use super::step::{ProcessPart, Step};
 use crate::linalg::{Dual, Mat, gemm_into};
 
 /// Most columns `B`, of two or three cycles with all their harmonics.
@@ -63,17 +63,17 @@ impl<const P: usize> Products<P> {
 /// # Source
 /// Kalman 1960; Rasmussen and Williams 2006, appendix B.
 pub(super) fn products<const P: usize>(
-    parts: &[Part<P>],
-    places: &Places,
+    parts: &[ProcessPart<P>],
+    places: &LineEvents,
     noise: &[Dual<P>],
     columns: &[&[f64]],
 ) -> Option<Products<P>> {
     let layout = Layout::new(parts, places.has_boxes);
     let mut columns = Columns::new(&layout, columns);
     filter((parts, &layout), places, noise, |told| match told {
-        Told::Begin => columns.begin(),
-        Told::Step(steps) => columns.lead(steps),
-        Told::Row(row) => columns.observe(&row),
+        FilterStep::Begin => columns.begin(),
+        FilterStep::Step(steps) => columns.lead(steps),
+        FilterStep::Row(row) => columns.observe(&row),
     })?;
     Some(columns.into_products())
 }
@@ -135,7 +135,7 @@ impl<'a, const P: usize> Columns<'a, P> {
     }
 
     /// A row: what is off of every column, and what states are given it.
-    fn observe(&mut self, row: &Observed<'_, P>) {
+    fn observe(&mut self, row: &FilteredRow<'_, P>) {
         if self.rows == ROWS {
             self.add_up();
         }
@@ -295,7 +295,7 @@ impl<const P: usize> WithSimd for Lead<'_, P> {
 /// What is off of a row in its sds, and states given it.
 struct Observe<'a, const P: usize> {
     layout: &'a Layout,
-    row: &'a Observed<'a, P>,
+    row: &'a FilteredRow<'a, P>,
     values: &'a [f64],
     states: &'a mut [f64],
     off: &'a mut [f64],
@@ -321,10 +321,10 @@ impl<const P: usize> WithSimd for Observe<'_, P> {
                 slopes: [s.splat_f64s(0.0); P],
             };
             match self.row.what {
-                Seen::Sum => {
+                LookedAt::Sum => {
                     left = add(s, left, &by_factor, load(all, size - 1, values.len(), k));
                 }
-                Seen::Function => {
+                LookedAt::Function => {
                     for (_, first) in &self.layout.parts {
                         left = add(s, left, &by_factor, load(all, *first, values.len(), k));
                     }

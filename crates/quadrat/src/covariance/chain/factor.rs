@@ -2,11 +2,11 @@
 
 use rayon::iter::ParallelIterator;
 
-use super::filter::{Told, filter};
+use super::events::LineEvents;
+use super::filter::{FilterStep, filter};
 use super::matern::MOST;
-use super::places::Places;
-use super::states::{Layout, MOST_STATES, Seen};
-use super::step::{Part, Step};
+use super::states::{Layout, LookedAt, MOST_STATES};
+use super::step::{ProcessPart, Step};
 use crate::linalg::{Dual, Mat, MatMut};
 
 /// Columns that are led along the line together.
@@ -66,7 +66,7 @@ enum Passed {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Row {
     row: usize,
-    what: Seen,
+    what: LookedAt,
     /// The row is so many times what it looks at.
     factor: f64,
     /// Its variance given the rows before it, noise included.
@@ -75,7 +75,11 @@ struct Row {
 
 impl ChainFactor {
     /// None where rounding decides.
-    pub(super) fn new(parts: &[Part<0>], places: &Places, noise: &[Dual<0>]) -> Option<Self> {
+    pub(super) fn new(
+        parts: &[ProcessPart<0>],
+        places: &LineEvents,
+        noise: &[Dual<0>],
+    ) -> Option<Self> {
         let layout = Layout::new(parts, places.has_boxes);
         let mut steps = Vec::new();
         let mut events = Vec::with_capacity(2 * places.events.len());
@@ -84,8 +88,8 @@ impl ChainFactor {
         let mut met = vec![None; places.steps.len()];
         let mut lengths = places.events.iter().map(|(length, _)| *length);
         filter((parts, &layout), places, noise, |told| match told {
-            Told::Begin => events.push(Passed::Begin),
-            Told::Step(own) => {
+            FilterStep::Begin => events.push(Passed::Begin),
+            FilterStep::Step(own) => {
                 // The step that is told is the next of some length.
                 let Some(length) = lengths.find(|length| *length > 0) else {
                     return;
@@ -96,7 +100,7 @@ impl ChainFactor {
                 });
                 events.push(Passed::Step(at));
             }
-            Told::Row(told) => {
+            FilterStep::Row(told) => {
                 let open = told.open.value;
                 let row = Row {
                     row: told.row,
@@ -240,11 +244,11 @@ impl ChainFactor {
     fn looked_at(&self, row: Row) -> [f64; MOST_STATES] {
         let mut h = [0.0; MOST_STATES];
         match row.what {
-            Seen::Function => {
+            LookedAt::Function => {
                 let firsts = self.layout.parts.iter().map(|(_, first)| *first);
                 firsts.for_each(|first| h[first] = row.factor);
             }
-            Seen::Sum => h[self.layout.size - 1] = row.factor,
+            LookedAt::Sum => h[self.layout.size - 1] = row.factor,
         }
         h
     }
@@ -309,10 +313,10 @@ impl ChainFactor {
                         b[(row.row, c)] = told[c];
                     }
                     match row.what {
-                        Seen::Function => self.layout.parts.iter().for_each(|(_, first)| {
+                        LookedAt::Function => self.layout.parts.iter().for_each(|(_, first)| {
                             add(&mut states[*first], -row.factor, &told);
                         }),
-                        Seen::Sum => add(&mut states[size - 1], -row.factor, &told),
+                        LookedAt::Sum => add(&mut states[size - 1], -row.factor, &told),
                     }
                 }
                 Passed::Asked(row) => {
@@ -333,15 +337,15 @@ impl ChainFactor {
     }
 
     /// What a row looks at, of some states.
-    fn seen(&self, what: Seen, states: &[Lanes]) -> Lanes {
+    fn seen(&self, what: LookedAt, states: &[Lanes]) -> Lanes {
         match what {
-            Seen::Function => {
+            LookedAt::Function => {
                 let mut seen = [0.0; LANES];
                 let firsts = self.layout.parts.iter().map(|(_, first)| *first);
                 firsts.for_each(|first| add(&mut seen, 1.0, &states[first]));
                 seen
             }
-            Seen::Sum => states[self.layout.size - 1],
+            LookedAt::Sum => states[self.layout.size - 1],
         }
     }
 

@@ -1,8 +1,8 @@
 //! Row after row: what the rows before say of the next, and how far it is off.
 
-use super::places::{Event, Places};
-use super::states::{Layout, MOST_STATES, Seen, Steps};
-use super::step::{Part, Step};
+use super::events::{LineEvent, LineEvents};
+use super::states::{Layout, LookedAt, MOST_STATES, Steps};
+use super::step::{ProcessPart, Step};
 use crate::linalg::Dual;
 
 /// A row that the rows before it tell to this part of the function's variance is told by rounding.
@@ -14,9 +14,9 @@ const STEADY: f64 = 8.0 * f64::EPSILON;
 const STEADY_SLOPES: f64 = 64.0 * f64::EPSILON;
 
 /// A row, or what is asked, given the rows before it.
-pub(super) struct Observed<'a, const P: usize> {
+pub(super) struct FilteredRow<'a, const P: usize> {
     pub row: usize,
-    pub what: Seen,
+    pub what: LookedAt,
     /// The row is so many times what it looks at.
     pub factor: f64,
     /// Its variance given those before, noise included.
@@ -49,34 +49,34 @@ struct Way<const P: usize> {
     begin: Option<usize>,
     step: usize,
     /// What it looks at, and how many times.
-    look: (Seen, f64),
+    look: (LookedAt, f64),
     noise: Dual<P>,
 }
 
 /// A row along the line.
 struct Passed {
     row: usize,
-    what: Seen,
+    what: LookedAt,
     /// So many times what it looks at, or an average of the function.
     factor: f64,
     weight: f64,
 }
 
 /// Rows along the line, each with the steps to where its box begins and to itself.
-fn rows(places: &Places) -> impl Iterator<Item = (Option<usize>, usize, Passed)> {
+fn rows(places: &LineEvents) -> impl Iterator<Item = (Option<usize>, usize, Passed)> {
     let mut begin = None;
     places.events.iter().filter_map(move |&(step, event)| {
         let (row, what, factor, weight) = match event {
-            Event::Begin => {
+            LineEvent::Begin => {
                 begin = Some(step);
                 return None;
             }
-            Event::Point { row, weight } => (row, Seen::Function, weight, weight),
-            Event::End {
+            LineEvent::Point { row, weight } => (row, LookedAt::Function, weight, weight),
+            LineEvent::End {
                 row,
                 weight,
                 length,
-            } => (row, Seen::Sum, weight / length, weight),
+            } => (row, LookedAt::Sum, weight / length, weight),
         };
         let passed = Passed {
             row,
@@ -89,22 +89,22 @@ fn rows(places: &Places) -> impl Iterator<Item = (Option<usize>, usize, Passed)>
 }
 
 /// What happens on the way.
-pub(super) enum Told<'a, const P: usize> {
+pub(super) enum FilterStep<'a, const P: usize> {
     /// A box begins.
     Begin,
     /// A step leads to the next place.
     Step(&'a [Step<P>]),
     /// A row is observed.
-    Row(Observed<'a, P>),
+    Row(FilteredRow<'a, P>),
 }
 
 /// Goes along the line, and tells what every row is given those before it. What has no noise, after
 /// the last row that has, is only asked. None where rounding decides.
 pub(super) fn filter<const P: usize>(
-    (parts, layout): (&[Part<P>], &Layout),
-    places: &Places,
+    (parts, layout): (&[ProcessPart<P>], &Layout),
+    places: &LineEvents,
     noise: &[Dual<P>],
-    mut tell: impl FnMut(Told<'_, P>),
+    mut tell: impl FnMut(FilterStep<'_, P>),
 ) -> Option<()> {
     let steps = Steps::new(parts, places);
     let mut filter = Filter::new(parts, layout);
@@ -132,11 +132,11 @@ pub(super) fn filter<const P: usize>(
                 if !is_steady {
                     filter.lead(&steps);
                 }
-                tell(Told::Step(&steps));
+                tell(FilterStep::Step(&steps));
             }
             if begins {
                 filter.begin();
-                tell(Told::Begin);
+                tell(FilterStep::Begin);
             }
         }
         if !is_steady {
@@ -148,7 +148,7 @@ pub(super) fn filter<const P: usize>(
             filter.is_steady = is_again && filter.stays();
         }
         last = way;
-        tell(Told::Row(Observed {
+        tell(FilterStep::Row(FilteredRow {
             row: what.row,
             what: what.what,
             factor: what.factor,
@@ -161,7 +161,7 @@ pub(super) fn filter<const P: usize>(
 }
 
 impl<'a, const P: usize> Filter<'a, P> {
-    fn new(parts: &[Part<P>], layout: &'a Layout) -> Self {
+    fn new(parts: &[ProcessPart<P>], layout: &'a Layout) -> Self {
         let size = layout.size;
         let mut covariance = vec![Dual::constant(0.0); size * size];
         for (part, (own, first)) in parts.iter().zip(&layout.parts) {
@@ -227,7 +227,7 @@ impl<'a, const P: usize> Filter<'a, P> {
 
     /// What is `factor` times what it looks at: its variance, and into `gain` its covariance with
     /// the states.
-    fn look(&self, (what, factor): (Seen, f64), gain: &mut [Dual<P>]) -> Dual<P> {
+    fn look(&self, (what, factor): (LookedAt, f64), gain: &mut [Dual<P>]) -> Dual<P> {
         let size = self.layout.size;
         for (i, gain) in gain.iter_mut().enumerate() {
             let states = &self.covariance[i * size..(i + 1) * size];

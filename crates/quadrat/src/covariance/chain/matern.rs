@@ -13,7 +13,7 @@
 //! Hartikainen and Sarkka 2010, "Kalman filtering and smoothing solutions to temporal Gaussian
 //! process regression models"; matrices by hand.
 
-use super::super::plan::Family;
+use super::super::plan::ProfileFamily;
 use crate::linalg::Dual;
 
 /// States at most.
@@ -26,15 +26,15 @@ const NEAR: f64 = 1.0;
 const TERMS: usize = 20;
 
 /// A row of some states.
-pub(super) type Row<const P: usize> = [Dual<P>; MOST];
+pub(super) type StateRow<const P: usize> = [Dual<P>; MOST];
 
 /// The number of states, and `sqrt(2 nu)`; none for a family that has no such states.
-pub(super) fn states(family: Family) -> Option<(usize, f64)> {
+pub(super) fn states(family: ProfileFamily) -> Option<(usize, f64)> {
     match family {
-        Family::Matern12 => Some((1, 1.0)),
-        Family::Matern32 => Some((2, 3.0_f64.sqrt())),
-        Family::Matern52 => Some((3, 5.0_f64.sqrt())),
-        Family::Se => None,
+        ProfileFamily::Matern12 => Some((1, 1.0)),
+        ProfileFamily::Matern32 => Some((2, 3.0_f64.sqrt())),
+        ProfileFamily::Matern52 => Some((3, 5.0_f64.sqrt())),
+        ProfileFamily::Se => None,
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn back(count: usize) -> [f64; MOST] {
 }
 
 /// `exp(G u)`.
-pub(super) fn transition<const P: usize>(count: usize, u: Dual<P>) -> [Row<P>; MOST] {
+pub(super) fn transition<const P: usize>(count: usize, u: Dual<P>) -> [StateRow<P>; MOST] {
     let zero = Dual::constant(0.0);
     if u.value > FORGOTTEN {
         return [[zero; MOST]; MOST];

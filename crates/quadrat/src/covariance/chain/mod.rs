@@ -8,29 +8,29 @@
 //! |---|---|
 //! | a Matern process as states that forget the past | `matern` |
 //! | from one place to the next | `step` |
-//! | where boxes begin and rows are observed | `places` |
+//! | where boxes begin and rows are observed | `events` |
 //! | the states of all parts | `states` |
 //! | row after row | `filter` |
 //! | what rows say of many columns of values | `columns` |
 //! | a factor of the covariance of the rows | `factor` |
 
 mod columns;
+mod events;
 mod factor;
 mod filter;
 mod matern;
-mod places;
 mod states;
 mod step;
 
 use columns::MOST_COLUMNS;
 pub use columns::Products;
+use events::LineEvents;
 pub use factor::ChainFactor;
-use places::Places;
 use states::MOST_STATES;
-use step::Part;
+use step::ProcessPart;
 
 use super::Covariance;
-use super::plan::{Factor, Family, Term};
+use super::plan::{KernelFactor, KernelTerm, ProfileFamily};
 use crate::linalg::Dual;
 use crate::support::Functionals;
 
@@ -41,7 +41,7 @@ pub const MOST_PARAMETERS: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     terms: Vec<ChainTerm>,
-    places: Places,
+    places: LineEvents,
 }
 
 /// One of the kernels.
@@ -50,7 +50,7 @@ struct ChainTerm {
     /// Parameters whose product is the variance.
     variances: Vec<usize>,
     /// Family and lengthscale; none for a level.
-    matern: Option<(Family, usize)>,
+    matern: Option<(ProfileFamily, usize)>,
 }
 
 impl Chain {
@@ -66,7 +66,7 @@ impl Chain {
         };
         let each: Option<Vec<usize>> = terms.iter().map(states).collect();
         let fits = each?.iter().sum::<usize>() < MOST_STATES && !terms.is_empty();
-        let places = fits.then(|| Places::new(set)).flatten()?;
+        let places = fits.then(|| LineEvents::new(set)).flatten()?;
         Some(Self { terms, places })
     }
 
@@ -128,7 +128,7 @@ impl Chain {
     pub fn along(&self, set: &Functionals) -> Option<Self> {
         Some(Self {
             terms: self.terms.clone(),
-            places: Places::new(set)?,
+            places: LineEvents::new(set)?,
         })
     }
 
@@ -156,13 +156,15 @@ impl Chain {
         ChainFactor::new(&self.parts(&theta)?, &self.places, &noise)
     }
 
-    fn parts<const P: usize>(&self, theta: &[Dual<P>]) -> Option<Vec<Part<P>>> {
+    fn parts<const P: usize>(&self, theta: &[Dual<P>]) -> Option<Vec<ProcessPart<P>>> {
         let part = |term: &ChainTerm| {
             let one = Dual::constant(1.0);
             let variance = term.variances.iter().fold(one, |all, &v| all * theta[v]);
             match term.matern {
-                None => Some(Part::Level { variance }),
-                Some((family, lengthscale)) => Part::matern(family, variance, theta[lengthscale]),
+                None => Some(ProcessPart::Level { variance }),
+                Some((family, lengthscale)) => {
+                    ProcessPart::matern(family, variance, theta[lengthscale])
+                }
             }
         };
         self.terms.iter().map(part).collect()
@@ -170,11 +172,11 @@ impl Chain {
 }
 
 impl ChainTerm {
-    fn new(term: &Term) -> Option<Self> {
+    fn new(term: &KernelTerm) -> Option<Self> {
         let matern = match &term.factors[..] {
             [] => None,
             [
-                Factor::Line {
+                KernelFactor::Line {
                     family,
                     lengthscale,
                     ..

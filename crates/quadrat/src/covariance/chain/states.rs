@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::events::LineEvents;
 use super::matern::MOST;
-use super::places::Places;
-use super::step::{Part, Step};
+use super::step::{ProcessPart, Step};
 use crate::linalg::Dual;
 
 /// Most states of all parts together, with what a box adds up.
@@ -14,7 +14,7 @@ const MOST_KEPT: usize = 4096;
 
 /// What a row looks at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Seen {
+pub(super) enum LookedAt {
     /// The function at a place.
     Function,
     /// What a box added up.
@@ -33,7 +33,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn new<const P: usize>(parts: &[Part<P>], has_sums: bool) -> Self {
+    pub fn new<const P: usize>(parts: &[ProcessPart<P>], has_sums: bool) -> Self {
         let mut size = 0;
         let each = parts.iter().map(|part| {
             let own = (part.states(), size);
@@ -48,13 +48,13 @@ impl Layout {
     }
 
     /// What a row looks at, of some states.
-    pub fn seen<const P: usize>(&self, what: Seen, states: &[Dual<P>]) -> Dual<P> {
+    pub fn seen<const P: usize>(&self, what: LookedAt, states: &[Dual<P>]) -> Dual<P> {
         match what {
-            Seen::Function => {
+            LookedAt::Function => {
                 let each = self.parts.iter().map(|(_, first)| states[*first]);
                 each.fold(Dual::constant(0.0), |sum, state| sum + state)
             }
-            Seen::Sum => states[self.size - 1],
+            LookedAt::Sum => states[self.size - 1],
         }
     }
 
@@ -92,14 +92,14 @@ fn lead_part<const S: usize, const P: usize>(step: &Step<P>, states: &mut [Dual<
 
 /// What the parts do over every step, each length once.
 pub(super) struct Steps<'a, const P: usize> {
-    parts: &'a [Part<P>],
-    places: &'a Places,
+    parts: &'a [ProcessPart<P>],
+    places: &'a LineEvents,
     /// None where there are too many lengths: most are then those of one step.
     kept: Option<Vec<Vec<Step<P>>>>,
 }
 
 impl<'a, const P: usize> Steps<'a, P> {
-    pub fn new(parts: &'a [Part<P>], places: &'a Places) -> Self {
+    pub fn new(parts: &'a [ProcessPart<P>], places: &'a LineEvents) -> Self {
         let of = |length: &f64| steps(parts, *length, places.has_boxes);
         let is_few = places.steps.len() <= MOST_KEPT;
         Self {
@@ -124,7 +124,7 @@ impl<'a, const P: usize> Steps<'a, P> {
 }
 
 /// What every part does over a step of this length.
-fn steps<const P: usize>(parts: &[Part<P>], length: f64, has_boxes: bool) -> Vec<Step<P>> {
+fn steps<const P: usize>(parts: &[ProcessPart<P>], length: f64, has_boxes: bool) -> Vec<Step<P>> {
     parts
         .iter()
         .map(|part| part.step(length, has_boxes))

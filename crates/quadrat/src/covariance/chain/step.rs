@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::super::plan::Family;
+use super::super::plan::ProfileFamily;
 use super::matern::{MOST, added, back, drive, states, stationary, transition};
 use crate::linalg::Dual;
 use crate::quadrature::gauss_legendre;
@@ -18,7 +18,7 @@ static RULE: LazyLock<Vec<(f64, f64)>> =
 
 /// One process of the sum, at some hyperparameters.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part<const P: usize> {
+pub(super) enum ProcessPart<const P: usize> {
     /// A level that is the same everywhere.
     Level { variance: Dual<P> },
     /// A Matern process.
@@ -45,9 +45,9 @@ pub(super) struct Step<const P: usize> {
     pub sum_variance: Dual<P>,
 }
 
-impl<const P: usize> Part<P> {
+impl<const P: usize> ProcessPart<P> {
     /// A Matern process; none for a family that is none.
-    pub fn matern(family: Family, variance: Dual<P>, lengthscale: Dual<P>) -> Option<Self> {
+    pub fn matern(family: ProfileFamily, variance: Dual<P>, lengthscale: Dual<P>) -> Option<Self> {
         let (states, root) = states(family)?;
         Some(Self::Matern {
             states,

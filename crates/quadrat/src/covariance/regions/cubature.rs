@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::outline::area_error;
 use super::padua::{self, Padua};
-use crate::covariance::plan::{Factor, Family, Isotropic, Term};
+use crate::covariance::plan::{Isotropic, KernelFactor, KernelTerm, ProfileFamily};
 use crate::kernel::Matern52;
 use crate::quadrature::{needle_nodes, simplex_nodes};
-use crate::support::{Edge, Functionals, Placed, Region, Spread};
+use crate::support::{AtomSpread, Edge, Functionals, Placed, Region};
 
 /// Of an average with itself or with the value at a point, under a smooth kernel.
 const TOLERANCE: f64 = 1e-7;
@@ -53,7 +53,7 @@ pub(super) enum Level {
 
 /// The supports with every region spread over nodes fit for a term.
 pub(super) fn spread(
-    term: &Term,
+    term: &KernelTerm,
     theta: &[f64],
     set: &Functionals,
     level: Level,
@@ -65,7 +65,7 @@ pub(super) fn spread(
         .map(|placed| Placement::new(term, theta, placed, level, most))
         .collect();
     set.spread(|atom| match set.region(atom) {
-        None => Spread::Keep,
+        None => AtomSpread::Keep,
         Some(region) => nodes[region].spread(),
     })
 }
@@ -77,7 +77,7 @@ pub(super) fn spread(
 /// * `inverse` - inverse lengthscales of the two columns of the regions
 /// * `is_product` - whether the term is a product of a kernel of either column
 pub(super) fn spread_lost<'a>(
-    term: &Term,
+    term: &KernelTerm,
     theta: &[f64],
     set: &'a Functionals,
     inverse: [f64; 2],
@@ -105,7 +105,7 @@ pub(super) fn spread_lost<'a>(
     Cow::Owned(
         set.spread(|atom| match set.region(atom).map(|r| &nodes[r]) {
             Some(Some(placement)) => placement.spread(),
-            _ => Spread::Keep,
+            _ => AtomSpread::Keep,
         }),
     )
 }
@@ -129,8 +129,8 @@ struct Placement {
 }
 
 impl Placement {
-    fn spread(&self) -> Spread<'_> {
-        Spread::Nodes {
+    fn spread(&self) -> AtomSpread<'_> {
+        AtomSpread::Nodes {
             along: self
                 .along
                 .iter()
@@ -140,7 +140,7 @@ impl Placement {
         }
     }
 
-    fn new(term: &Term, theta: &[f64], placed: &Placed, level: Level, most: usize) -> Self {
+    fn new(term: &KernelTerm, theta: &[f64], placed: &Placed, level: Level, most: usize) -> Self {
         let bounds = placed.region.bounds();
         let steps = steps(term, theta, placed);
         let small = match (placed.region.as_ref(), is_kinked(term, placed)) {
@@ -177,7 +177,12 @@ fn most_of(regions: usize) -> usize {
 }
 
 /// Whether a region has so many lengthscales that its nodes may not resolve them.
-pub(super) fn is_limited(term: &Term, theta: &[f64], placed: &Placed, set: &Functionals) -> bool {
+pub(super) fn is_limited(
+    term: &KernelTerm,
+    theta: &[f64],
+    placed: &Placed,
+    set: &Functionals,
+) -> bool {
     cells(placed, &steps(term, theta, placed)) > most_nodes(set) as f64
 }
 
@@ -243,7 +248,7 @@ fn affordable(
 }
 
 /// The length over which a term varies along every column of a region.
-fn steps(term: &Term, theta: &[f64], placed: &Placed) -> Vec<f64> {
+fn steps(term: &KernelTerm, theta: &[f64], placed: &Placed) -> Vec<f64> {
     let bounds = placed.region.bounds();
     let columns = bounds.iter().zip(&placed.columns);
     columns
@@ -256,7 +261,7 @@ fn steps(term: &Term, theta: &[f64], placed: &Placed) -> Vec<f64> {
 }
 
 /// Whether a region is so small that few nodes serve a smooth kernel.
-pub(super) fn is_small(term: &Term, theta: &[f64], placed: &Placed) -> bool {
+pub(super) fn is_small(term: &KernelTerm, theta: &[f64], placed: &Placed) -> bool {
     let is_polygon = matches!(placed.region.as_ref(), Region::Polygon(_));
     is_polygon && degree(placed, &steps(term, theta, placed)).is_some()
 }
@@ -287,7 +292,7 @@ fn small(placed: &Placed, lengths: &[f64]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> 
 }
 
 /// Whether a factor of the term that acts on the region is not smooth where points meet.
-pub(super) fn is_kinked(term: &Term, placed: &Placed) -> bool {
+pub(super) fn is_kinked(term: &KernelTerm, placed: &Placed) -> bool {
     term.factors.iter().any(|factor| {
         let touches = placed
             .columns
@@ -296,29 +301,29 @@ pub(super) fn is_kinked(term: &Term, placed: &Placed) -> bool {
             .any(|c| factor.dims().contains(c));
         touches
             && match factor {
-                Factor::Line { family, .. }
-                | Factor::Isotropic {
+                KernelFactor::Line { family, .. }
+                | KernelFactor::Isotropic {
                     family: Isotropic::Radial(family),
                     ..
-                } => *family != Family::Se,
-                Factor::Coupled(coupled) => coupled.is_kinked(),
+                } => *family != ProfileFamily::Se,
+                KernelFactor::Coupled(coupled) => coupled.is_kinked(),
                 _ => false,
             }
     })
 }
 
 /// What the nodes of a region aim at.
-fn tolerance(term: &Term, placed: &Placed) -> f64 {
-    let is_rough = |factor: &Factor| {
+fn tolerance(term: &KernelTerm, placed: &Placed) -> f64 {
+    let is_rough = |factor: &KernelFactor| {
         let touches = placed.columns.iter().flatten();
         touches.into_iter().any(|c| factor.dims().contains(c))
             && matches!(
                 factor,
-                Factor::Line {
-                    family: Family::Matern12,
+                KernelFactor::Line {
+                    family: ProfileFamily::Matern12,
                     ..
-                } | Factor::Isotropic {
-                    family: Isotropic::Radial(Family::Matern12),
+                } | KernelFactor::Isotropic {
+                    family: Isotropic::Radial(ProfileFamily::Matern12),
                     ..
                 }
             )
@@ -332,24 +337,24 @@ fn tolerance(term: &Term, placed: &Placed) -> f64 {
 
 /// Length along a column over which a term varies as a squared exponential does over one
 /// lengthscale; shorter for rough kernels, which cubature resolves by splitting.
-pub(in crate::covariance) fn resolution(term: &Term, theta: &[f64], column: usize) -> f64 {
-    let of = |factor: &Factor| -> f64 {
+pub(in crate::covariance) fn resolution(term: &KernelTerm, theta: &[f64], column: usize) -> f64 {
+    let of = |factor: &KernelFactor| -> f64 {
         let Some(k) = factor.dims().iter().position(|d| *d == column) else {
             return f64::INFINITY;
         };
-        let roughness = |family: Family| match family {
-            Family::Se => 1.0,
-            Family::Matern52 => 0.6,
-            Family::Matern32 => 0.4,
-            Family::Matern12 => 0.2,
+        let roughness = |family: ProfileFamily| match family {
+            ProfileFamily::Se => 1.0,
+            ProfileFamily::Matern52 => 0.6,
+            ProfileFamily::Matern32 => 0.4,
+            ProfileFamily::Matern12 => 0.2,
         };
         match factor {
-            Factor::Line {
+            KernelFactor::Line {
                 family,
                 lengthscale,
                 ..
             } => theta[*lengthscale] * roughness(*family),
-            Factor::Isotropic {
+            KernelFactor::Isotropic {
                 family,
                 lengthscales,
                 ..
@@ -360,14 +365,14 @@ pub(in crate::covariance) fn resolution(term: &Term, theta: &[f64], column: usiz
                 };
                 theta[lengthscales[k]] * share
             }
-            Factor::Periodic {
+            KernelFactor::Periodic {
                 lengthscale,
                 period,
                 ..
             // k falls from its peak like a squared exponential of period * lengthscale / 2 pi.
             } => 0.14 * theta[*period] * theta[*lengthscale].min(1.0),
-            Factor::Linear { .. } | Factor::Label { .. } | Factor::Coregion { .. } => f64::INFINITY,
-            Factor::Coupled(coupled) => coupled.step(theta, k),
+            KernelFactor::Linear { .. } | KernelFactor::Label { .. } | KernelFactor::Coregion { .. } => f64::INFINITY,
+            KernelFactor::Coupled(coupled) => coupled.step(theta, k),
         }
     };
     term.factors.iter().map(of).fold(f64::INFINITY, f64::min)

@@ -10,22 +10,22 @@ use super::large::{large_nodes, large_region};
 use super::outline::Outline;
 use super::pairs::{area_area, region_point, region_region};
 use super::planar::Planar;
-use super::separable::{Lines, Separable};
-use super::side::{Item, Scale, Side, new_side, without_lines};
+use super::separable::{LineDifferences, Separable};
+use super::side::{Item, ScaledAxes, ScaledSide, new_side, without_lines};
 use super::sums::Buffer;
 use super::tensor::{Tensor, grid_grid};
-use super::value::Value;
+use super::value::CovarianceValue;
 use crate::covariance::Resolution;
-use crate::covariance::plan::{Family, Term};
+use crate::covariance::plan::{KernelTerm, ProfileFamily};
 use crate::covariance::prepared::{PreparedTerm, prepare_term};
-use crate::covariance::tile::{Evaluated, Sides, Slopes, Tables, Tile};
+use crate::covariance::tile::{Evaluated, Sides, Tabulation, Tile, WithSlopes};
 use crate::kernel::Potential;
-use crate::support::{Functionals, Spread};
+use crate::support::{AtomSpread, Functionals};
 
 /// The part of one term that needs boundaries.
 pub(in crate::covariance) struct Edges {
     planar: Planar,
-    others: Term,
+    others: KernelTerm,
     /// Atoms are regions, boxes, or points along the columns of the regions.
     a: Functionals,
     /// `None` when both sides are one set.
@@ -39,15 +39,15 @@ struct Layer {
     weight: f64,
     /// Derivative of the weight in `alpha`.
     slope: f64,
-    a: Side,
-    b: Option<Side>,
+    a: ScaledSide,
+    b: Option<ScaledSide>,
 }
 
 impl Edges {
     /// The boundaries of both sides, and the sets that the bulk of the matrix sees.
     pub fn new(
         planar: Planar,
-        others: Term,
+        others: KernelTerm,
         theta: &[f64],
         sides: Sides<'_>,
         same: bool,
@@ -55,7 +55,7 @@ impl Edges {
     ) -> (Self, Functionals, Option<Functionals>) {
         let bounds = planar.dims.map(|d| sides.a.range(d));
         let origin = bounds.map(|(lo, hi)| 0.5 * (lo + hi));
-        let scale = Scale {
+        let scale = ScaledAxes {
             dims: planar.dims,
             origin,
             inverse: planar.lengthscales.map(|l| theta[l].recip()),
@@ -65,7 +65,7 @@ impl Edges {
         let family = planar.family();
         let prepare = |set: &Functionals| {
             // A squared exponential has area nodes on grids, which lose nothing.
-            if separable.is_none() && family == Family::Se {
+            if separable.is_none() && family == ProfileFamily::Se {
                 return without_lines(scale, set);
             }
             let term = planar.joined(&others);
@@ -90,7 +90,7 @@ impl Edges {
             .par_iter()
             .map(|member| {
                 let inverse = scale.inverse.map(|v| v / member.scale);
-                let scale = Scale { inverse, ..scale };
+                let scale = ScaledAxes { inverse, ..scale };
                 let side = |set: &Functionals| {
                     with_profile!(family, new_side::<P>(scale, set, most_points))
                 };
@@ -115,18 +115,22 @@ impl Edges {
     }
 
     /// The set that the bulk of the matrix sees: points, and boxes that have a closed form.
-    fn bulk<'a>(&'a self, set: &Functionals, side: impl Fn(&'a Layer) -> &'a Side) -> Functionals {
+    fn bulk<'a>(
+        &'a self,
+        set: &Functionals,
+        side: impl Fn(&'a Layer) -> &'a ScaledSide,
+    ) -> Functionals {
         set.spread(|atom| {
             let is_closed = |layer| side(layer).items[atom].is_closed;
             match self.layers.iter().all(is_closed) {
-                true => Spread::Keep,
-                false => Spread::Drop,
+                true => AtomSpread::Keep,
+                false => AtomSpread::Drop,
             }
         })
     }
 
     /// The whole term, on the sets of the bulk.
-    pub fn joined(&self) -> Term {
+    pub fn joined(&self) -> KernelTerm {
         self.planar.joined(&self.others)
     }
 
@@ -142,7 +146,7 @@ impl Edges {
 
     /// Whether the bulk leaves anything to add.
     pub fn matters(&self) -> bool {
-        let is_open = |side: &Side| side.items.iter().any(|i| !i.is_closed);
+        let is_open = |side: &ScaledSide| side.items.iter().any(|i| !i.is_closed);
         let mut layers = self.layers.iter();
         layers.any(|layer| is_open(&layer.a) || is_open(layer.other()))
     }
@@ -155,8 +159,8 @@ impl Edges {
     }
 
     /// Prepares the factors along the other columns.
-    pub fn ready<'a>(&'a self, theta: &'a [f64], slopes: Slopes) -> ReadyEdges<'a> {
-        let others = prepare_term(&self.others, theta, self.sides(), slopes, Tables::Never);
+    pub fn ready<'a>(&'a self, theta: &'a [f64], slopes: WithSlopes) -> ReadyEdges<'a> {
+        let others = prepare_term(&self.others, theta, self.sides(), slopes, Tabulation::Never);
         ReadyEdges {
             edges: self,
             others,
@@ -167,7 +171,7 @@ impl Edges {
 
 impl Layer {
     /// The second side.
-    fn other(&self) -> &Side {
+    fn other(&self) -> &ScaledSide {
         self.b.as_ref().unwrap_or(&self.a)
     }
 }
@@ -183,7 +187,7 @@ pub(in crate::covariance) struct ReadyEdges<'a> {
 #[derive(Default)]
 pub(in crate::covariance) struct EdgeWork {
     buffer: Buffer,
-    lines: Lines,
+    lines: LineDifferences,
     others: Vec<Evaluated>,
 }
 
@@ -215,7 +219,7 @@ impl ReadyEdges<'_> {
             false,
             |this, at, value, work| {
                 let weight =
-                    at.weight * this.others.variance * this.others_at(&at, Slopes::No, work);
+                    at.weight * this.others.variance * this.others_at(&at, WithSlopes::No, work);
                 out[(at.row - first_row, at.column - first_column)] += weight * value.k;
             },
         );
@@ -234,7 +238,7 @@ impl ReadyEdges<'_> {
     ) {
         let first = columns.start;
         self.each(rows, columns, false, work, true, |this, at, value, work| {
-            let others = this.others_at(&at, Slopes::Yes, work);
+            let others = this.others_at(&at, WithSlopes::Yes, work);
             let g = factor * at.weight * adjoint[(at.row, at.column - first)];
             for (k, &i) in this.others.term.variances.iter().enumerate() {
                 gradient[i] += g * value.k * others * this.others.other_variances(this.theta, k);
@@ -266,7 +270,7 @@ impl ReadyEdges<'_> {
     }
 
     /// The product of the factors along the other columns, left in `work`.
-    fn others_at(&self, at: &Pair, slopes: Slopes, work: &mut EdgeWork) -> f64 {
+    fn others_at(&self, at: &Pair, slopes: WithSlopes, work: &mut EdgeWork) -> f64 {
         let factors = &self.others.factors;
         if work.others.len() < factors.len() {
             work.others.resize_with(factors.len(), Evaluated::default);
@@ -320,7 +324,7 @@ impl ReadyEdges<'_> {
     }
 }
 
-/// A [`Value`] over all layers, and its derivative in `alpha`.
+/// A [`CovarianceValue`] over all layers, and its derivative in `alpha`.
 #[derive(Default)]
 struct Total {
     k: f64,
@@ -381,7 +385,7 @@ impl Pair {
     }
 }
 
-fn task((sa, a): (&Side, &Item), (sb, b): (&Side, &Item), reach: f64) -> Task {
+fn task((sa, a): (&ScaledSide, &Item), (sb, b): (&ScaledSide, &Item), reach: f64) -> Task {
     if a.is_closed && b.is_closed {
         return Task::Nothing;
     }
@@ -402,12 +406,12 @@ fn reach<P: Potential>() -> f64 {
 }
 
 fn pair<P: Potential>(
-    (sa, a): (&Side, &Item),
-    (sb, b): (&Side, &Item),
+    (sa, a): (&ScaledSide, &Item),
+    (sb, b): (&ScaledSide, &Item),
     task: Task,
     slopes: bool,
     buffer: &mut Buffer,
-) -> Value {
+) -> CovarianceValue {
     if P::KINK.is_none()
         && let (Some(x), Some(y)) = (sa.grid(a), sb.grid(b))
     {
@@ -425,20 +429,20 @@ fn pair<P: Potential>(
         (Some(o), Some(p)) => region_region::<P>(o, p, slopes, buffer),
         (Some(o), None) => region_point::<P>(o, b.centre, buffer),
         (None, Some(p)) => region_point::<P>(p, a.centre, buffer),
-        (None, None) => Value::default(),
+        (None, None) => CovarianceValue::default(),
     }
 }
 
 fn separable_pair(
     separable: Separable,
-    (sa, a): (&Side, &Item),
-    (sb, b): (&Side, &Item),
-    lines: &mut Lines,
-) -> Value {
+    (sa, a): (&ScaledSide, &Item),
+    (sb, b): (&ScaledSide, &Item),
+    lines: &mut LineDifferences,
+) -> CovarianceValue {
     match (sa.outline(a), sb.outline(b)) {
         (Some(o), Some(p)) => separable.region_region(o, p, lines),
         (Some(o), None) => separable.region_point(o, b.centre, lines),
         (None, Some(p)) => separable.region_point(p, a.centre, lines),
-        (None, None) => Value::default(),
+        (None, None) => CovarianceValue::default(),
     }
 }

@@ -23,8 +23,8 @@ use pulp::Simd;
 
 use super::outline::{LINES, Outline, Panel};
 use super::shared_area::shared_area;
-use super::sums::{Buffer, OfFlux, Summand, Sums, is_clear};
-use super::value::Value;
+use super::sums::{Buffer, EdgeSums, OfFlux, Summand, is_clear};
+use super::value::CovarianceValue;
 use crate::kernel::Potential;
 
 /// Below this distance from the origin, in lengthscales, nodes need not lie closer: what is missed
@@ -214,7 +214,7 @@ pub(super) fn large_point<P: Potential>(
     a: &Outline,
     point: [f64; 2],
     buffer: &mut Buffer,
-) -> Value {
+) -> CovarianceValue {
     buffer.clear();
     let mut far = Far::default();
     for p in &a.panels {
@@ -222,15 +222,19 @@ pub(super) fn large_point<P: Potential>(
     }
     let [k, dx, dy] = buffer.sum::<OfFlux<P>>();
     let [angle, x, y] = far.integrals();
-    Value {
+    CovarianceValue {
         k: (k + angle) * a.inverse_area,
         d: [(dx + x) * a.inverse_area, (dy + y) * a.inverse_area],
     }
 }
 
 /// The covariance of a large region and one that is tiny, and stands for its area nodes.
-pub(super) fn large_nodes<P: Potential>(a: &Outline, b: &Outline, buffer: &mut Buffer) -> Value {
-    let mut total = Value::default();
+pub(super) fn large_nodes<P: Potential>(
+    a: &Outline,
+    b: &Outline,
+    buffer: &mut Buffer,
+) -> CovarianceValue {
+    let mut total = CovarianceValue::default();
     for (place, weight) in b.area_nodes() {
         let one = large_point::<P>(a, place, buffer);
         total.k += weight * one.k;
@@ -241,11 +245,15 @@ pub(super) fn large_nodes<P: Potential>(a: &Outline, b: &Outline, buffer: &mut B
 }
 
 /// The covariance of the averages over two regions, one of them large.
-pub(super) fn large_region<P: Potential>(a: &Outline, b: &Outline, buffer: &mut Buffer) -> Value {
+pub(super) fn large_region<P: Potential>(
+    a: &Outline,
+    b: &Outline,
+    buffer: &mut Buffer,
+) -> CovarianceValue {
     // One area after the other: their product may be no number.
     let area = shared_area(&a.panels, &b.panels, a.frame(b)) * a.inverse_area;
     let common = std::f64::consts::TAU * (area * b.inverse_area);
-    let mut sums = Sums::default();
+    let mut sums = EdgeSums::default();
     for p in &a.panels {
         for q in &b.panels {
             if is_within::<P>(p, q) {
@@ -271,10 +279,10 @@ fn is_within<P: Potential>(p: &Panel, q: &Panel) -> bool {
 }
 
 /// `v v' int int S` and what its slopes need, for two edges.
-fn edges<P: Potential>(p: &Panel, q: &Panel, buffer: &mut Buffer) -> Sums {
+fn edges<P: Potential>(p: &Panel, q: &Panel, buffer: &mut Buffer) -> EdgeSums {
     let (xx, yy) = (p.along[0] * q.along[0], p.along[1] * q.along[1]);
     if xx == 0.0 && yy == 0.0 {
-        return Sums::default();
+        return EdgeSums::default();
     }
     let longer = p.length.max(q.length);
     let angle = cross(p.along, q.along) / (p.length * q.length);
@@ -286,7 +294,7 @@ fn edges<P: Potential>(p: &Panel, q: &Panel, buffer: &mut Buffer) -> Sums {
     } else {
         parallelogram::<P>(p, q, buffer)
     };
-    Sums {
+    EdgeSums {
         x: xx * h,
         y: yy * h,
         gx: (xx + yy) * gx,
@@ -328,7 +336,7 @@ fn parallelogram<P: Potential>(p: &Panel, q: &Panel, buffer: &mut Buffer) -> [f6
 }
 
 /// The shifts at which two parallel edges meet.
-pub(super) struct Overlap {
+pub(super) struct EdgeOverlap {
     /// The shift of the middles, along and across the edges.
     pub shift: f64,
     pub distance: f64,
@@ -340,7 +348,7 @@ pub(super) struct Overlap {
     height: f64,
 }
 
-impl Overlap {
+impl EdgeOverlap {
     pub fn new(p: &Panel, q: &Panel) -> Self {
         let longer = if p.length >= q.length { p } else { q };
         let e = longer.along.map(|v| v / longer.length);
@@ -374,7 +382,7 @@ impl Overlap {
 /// With `V(t) = integral_0^t W`, `integral W S = integral V t (g - r^-2)`, in which nothing is
 /// infinite where the edges lie on one line.
 fn strip<P: Potential>(p: &Panel, q: &Panel, buffer: &mut Buffer) -> [f64; 3] {
-    let overlap = Overlap::new(p, q);
+    let overlap = EdgeOverlap::new(p, q);
     let distance = overlap.distance;
     let reach = P::reach();
     if distance.abs() >= reach {

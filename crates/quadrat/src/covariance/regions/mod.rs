@@ -14,16 +14,16 @@
 macro_rules! with_profile {
     ($family:expr, $call:ident :: <P> ( $($argument:expr),* )) => {
         match $family {
-            $crate::covariance::plan::Family::Se => {
+            $crate::covariance::plan::ProfileFamily::Se => {
                 $call::<$crate::kernel::Se>($($argument),*)
             }
-            $crate::covariance::plan::Family::Matern12 => {
+            $crate::covariance::plan::ProfileFamily::Matern12 => {
                 $call::<$crate::kernel::Matern12>($($argument),*)
             }
-            $crate::covariance::plan::Family::Matern32 => {
+            $crate::covariance::plan::ProfileFamily::Matern32 => {
                 $call::<$crate::kernel::Matern32>($($argument),*)
             }
-            $crate::covariance::plan::Family::Matern52 => {
+            $crate::covariance::plan::ProfileFamily::Matern52 => {
                 $call::<$crate::kernel::Matern52>($($argument),*)
             }
         }
@@ -53,13 +53,13 @@ pub(super) use edges::{EdgeWork, ReadyEdges};
 use planar::Planar;
 
 use super::Resolution;
-use super::plan::Term;
+use super::plan::KernelTerm;
 use super::tile::Sides;
 use crate::support::{Functionals, Placed};
 
 /// Terms and the supports they see.
-pub(super) struct Group<'a> {
-    pub terms: Vec<Cow<'a, Term>>,
+pub(super) struct TermGroup<'a> {
+    pub terms: Vec<Cow<'a, KernelTerm>>,
     a: Cow<'a, Functionals>,
     /// `None` when both sides are one set.
     b: Option<Cow<'a, Functionals>>,
@@ -67,7 +67,7 @@ pub(super) struct Group<'a> {
     pub edges: Option<Edges>,
 }
 
-impl Group<'_> {
+impl TermGroup<'_> {
     /// Nodes of a row of the first side.
     pub fn nodes(&self, row: usize) -> usize {
         let regions = self.edges.as_ref().map_or(0, |e| e.region_nodes(row));
@@ -84,11 +84,11 @@ impl Group<'_> {
 
 /// Groups the terms by the supports they see.
 pub(super) fn resolve<'a>(
-    terms: &'a [Term],
+    terms: &'a [KernelTerm],
     theta: &[f64],
     sides: Sides<'a>,
     resolution: Resolution,
-) -> Vec<Group<'a>> {
+) -> Vec<TermGroup<'a>> {
     let same = std::ptr::eq(sides.a, sides.b);
     let mut regions: Vec<&Placed> = sides.a.regions().iter().collect();
     if !same {
@@ -98,14 +98,14 @@ pub(super) fn resolve<'a>(
         .iter()
         .flat_map(|r| r.columns.iter().flatten().copied())
         .collect();
-    let touched = |term: &&Term| {
+    let touched = |term: &&KernelTerm| {
         let mut dims = term.factors.iter().flat_map(|f| f.dims());
         dims.any(|d| columns.contains(d))
     };
-    let (touching, plain): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(touched);
+    let (touching, plain): (Vec<&KernelTerm>, Vec<&KernelTerm>) = terms.iter().partition(touched);
     let mut groups = Vec::with_capacity(1 + touching.len());
     if !plain.is_empty() || touching.is_empty() {
-        groups.push(Group {
+        groups.push(TermGroup {
             terms: plain.into_iter().map(Cow::Borrowed).collect(),
             a: Cow::Borrowed(sides.a),
             b: (!same).then_some(Cow::Borrowed(sides.b)),
@@ -122,7 +122,7 @@ pub(super) fn resolve<'a>(
         groups.push(match split {
             Some((planar, others)) => {
                 let (edges, a, b) = Edges::new(planar, others, theta, sides, same, resolution);
-                Group {
+                TermGroup {
                     terms: vec![Cow::Owned(edges.joined())],
                     a: Cow::Owned(a),
                     b: b.map(Cow::Owned),
@@ -135,7 +135,7 @@ pub(super) fn resolve<'a>(
                     let most = cubature::most_nodes(set);
                     Cow::Owned(cubature::spread(term, theta, set, Level::Usual, most))
                 };
-                Group {
+                TermGroup {
                     terms: vec![Cow::Borrowed(term)],
                     a: spread(sides.a),
                     b: (!same).then(|| spread(sides.b)),
@@ -150,16 +150,16 @@ pub(super) fn resolve<'a>(
 /// Terms that have no edge rule and are rough where points meet, or too short for nodes to resolve
 /// them; each with some of the largest regions as they are spread and spread more finely.
 pub(super) fn rough(
-    terms: &[Term],
+    terms: &[KernelTerm],
     theta: &[f64],
     set: &Functionals,
-) -> Vec<(Term, Functionals, Functionals)> {
+) -> Vec<(KernelTerm, Functionals, Functionals)> {
     let Some(rows) = largest_regions(set) else {
         return Vec::new();
     };
     let regions: Vec<&Placed> = set.regions().iter().collect();
     let plane = plane(&regions);
-    let is_rough = |term: &&Term| {
+    let is_rough = |term: &&KernelTerm| {
         plane.and_then(|dims| Planar::split(term, dims)).is_none()
             && regions
                 .iter()
@@ -167,7 +167,7 @@ pub(super) fn rough(
     };
     let some = set.rows(&rows);
     let most = cubature::most_nodes(set);
-    let spread = |term: &Term, level| cubature::spread(term, theta, &some, level, most);
+    let spread = |term: &KernelTerm, level| cubature::spread(term, theta, &some, level, most);
     terms
         .iter()
         .filter(is_rough)

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::padua::{self, Nodes, Padua};
+use super::padua::{self, Padua, PaduaNodes};
 use super::tensor::Tensor;
 use crate::covariance::{PlanarRule, Resolution};
 use crate::kernel::Potential;
@@ -73,7 +73,7 @@ pub(super) struct Outline {
 
 /// Area nodes of the average.
 pub(super) struct Compact {
-    pub nodes: Nodes,
+    pub nodes: PaduaNodes,
     /// Other supports must be this far from the bounding box, or the kink of the kernel is felt.
     pub clearance: f64,
 }

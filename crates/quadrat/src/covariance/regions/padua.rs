@@ -30,7 +30,7 @@ pub(super) struct Padua {
 }
 
 /// Nodes over a set, in the coordinates of its bounding box, with weights that sum to one.
-pub(super) struct Nodes {
+pub(super) struct PaduaNodes {
     pub x: Vec<f64>,
     pub y: Vec<f64>,
     pub weights: Vec<f64>,
@@ -81,10 +81,10 @@ impl Padua {
 
     /// Nodes of the average over a set with these moments, in coordinates that map its bounding box
     /// to `[-1, 1]^2`.
-    pub fn nodes(&self, moments: MatRef<'_, f64>) -> Nodes {
+    pub fn nodes(&self, moments: MatRef<'_, f64>) -> PaduaNodes {
         let n = self.degree;
         if n == 0 {
-            return Nodes {
+            return PaduaNodes {
                 x: vec![moments[(1, 0)]],
                 y: vec![moments[(0, 1)]],
                 weights: vec![1.0],
@@ -93,7 +93,7 @@ impl Padua {
         let moments: Vec<f64> = exponents(n).map(|at| moments[at]).collect();
         let rows = self.basis.chunks_exact(moments.len()).zip(&self.weight);
         let weights = rows.map(|(row, w)| w * crate::linalg::dot(row, &moments));
-        Nodes {
+        PaduaNodes {
             x: self.x.clone(),
             y: self.y.clone(),
             weights: weights.collect(),
@@ -116,7 +116,7 @@ fn chebyshev(x: f64, n: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::quadrature::gauss_legendre;
-    use crate::support::Moments;
+    use crate::support::ChebyshevMoments;
 
     /// An L-shape with a hole, inside the unit box.
     fn edges() -> Vec<([f64; 2], [f64; 2])> {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn polynomials_up_to_the_degree_are_exact() {
-        let moments = Moments::default();
+        let moments = ChebyshevMoments::default();
         let table = moments.table(MAX_DEGREE + 1, &edges(), [0.0; 2], [1.0; 2]);
         for degree in 0..=MAX_DEGREE {
             let nodes = Padua::of(degree).nodes(table);

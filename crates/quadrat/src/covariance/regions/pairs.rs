@@ -13,8 +13,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::large::large_point;
 use super::outline::{Compact, Kink, LINES, Outline, Panel};
-use super::sums::{Buffer, OfFlux, Sum, Summand, Sums, is_clear};
-use super::value::Value;
+use super::sums::{Buffer, EdgeSums, OfFlux, Sum, Summand, is_clear};
+use super::value::CovarianceValue;
 use crate::kernel::Potential;
 
 /// Boundary nodes.
@@ -45,12 +45,12 @@ struct Product<'a, P, const SLOPES: bool> {
 }
 
 impl<P: Potential, const SLOPES: bool> WithSimd for Product<'_, P, SLOPES> {
-    type Output = Sums;
+    type Output = EdgeSums;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> Sums {
+    fn with_simd<S: Simd>(self, s: S) -> EdgeSums {
         let zero = s.splat_f64s(0.0);
-        let mut sums = Sums::default();
+        let mut sums = EdgeSums::default();
         let (ax, ax_tail) = S::as_simd_f64s(self.a.x);
         let (ay, ay_tail) = S::as_simd_f64s(self.a.y);
         let (awx, awx_tail) = S::as_simd_f64s(self.a.wx);
@@ -150,7 +150,7 @@ pub(super) fn region_region<P: Potential>(
     b: &Outline,
     slopes: bool,
     buffer: &mut Buffer,
-) -> Value {
+) -> CovarianceValue {
     let arch = Arch::new();
     let product = |run: (usize, usize), nodes: (usize, usize)| {
         let (a, b) = (Line::of(a, run), Line::of(b, nodes));
@@ -167,7 +167,7 @@ pub(super) fn region_region<P: Potential>(
     let Some(kink) = kink.filter(|k| widest(a).max(widest(b)) > k.finest) else {
         return product((0, a.x.len()), (0, b.x.len())).value(scale);
     };
-    let mut sums = Sums::default();
+    let mut sums = EdgeSums::default();
     for q in &b.panels {
         // Runs of panels that are clear of `q` at once, the others one by one.
         let mut run = (0, 0);
@@ -193,7 +193,7 @@ pub(super) fn region_region<P: Potential>(
 const SELF: usize = 12;
 
 /// Two panels that are close to each other, halved until the kink of `H` does no harm.
-fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer) -> Sums {
+fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer) -> EdgeSums {
     buffer.clear();
     let mut stack = vec![(*p, *q, 1.0)];
     while let Some((p, q, weight)) = stack.pop() {
@@ -225,7 +225,7 @@ fn touching<P: Potential>(p: &Panel, q: &Panel, kink: Kink, buffer: &mut Buffer)
     }
     let [h, gx, gy] = buffer.sum::<OfPotential<P>>();
     let (xx, yy) = (p.along[0] * q.along[0], p.along[1] * q.along[1]);
-    Sums {
+    EdgeSums {
         x: xx * h,
         y: yy * h,
         gx: (xx + yy) * gx,
@@ -249,7 +249,7 @@ pub(super) fn region_point<P: Potential>(
     a: &Outline,
     point: [f64; 2],
     buffer: &mut Buffer,
-) -> Value {
+) -> CovarianceValue {
     if a.is_large {
         return large_point::<P>(a, point, buffer);
     }
@@ -279,7 +279,7 @@ pub(super) fn region_point<P: Potential>(
         }
     }
     let [k, dx, dy] = buffer.sum::<OfFlux<P>>();
-    Value {
+    CovarianceValue {
         k: k * a.inverse_area,
         d: [dx * a.inverse_area, dy * a.inverse_area],
     }
@@ -307,7 +307,7 @@ impl<'a> Area<'a> {
 }
 
 /// The covariance of two supports by their area nodes.
-pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> Value {
+pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> CovarianceValue {
     let (mut a, mut b) = (a.parts(), b.parts());
     if a.0.len() < b.0.len() {
         // The longer side fills the lanes.
@@ -318,5 +318,5 @@ pub(super) fn area_area<P: Potential>(a: Area<'_>, b: Area<'_>) -> Value {
         b: [b.0, b.1, b.2],
         summand: std::marker::PhantomData,
     });
-    Value { k, d: [dx, dy] }
+    CovarianceValue { k, d: [dx, dy] }
 }

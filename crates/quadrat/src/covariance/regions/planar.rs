@@ -1,7 +1,7 @@
 //! Which terms of a kernel integrate over planar regions by their boundaries.
 
 use super::separable::Separable;
-use crate::covariance::plan::{Factor, Family, Isotropic, Term};
+use crate::covariance::plan::{Isotropic, KernelFactor, KernelTerm, ProfileFamily};
 use crate::covariance::tile::Sides;
 use crate::kernel::mixture::{Accuracy, Member, rational_quadratic_members};
 
@@ -17,7 +17,7 @@ pub(in crate::covariance) struct Planar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// Isotropic after scaling.
-    Radial(Family),
+    Radial(ProfileFamily),
     /// With the position of `alpha`: a mixture of squared exponentials.
     RationalQuadratic(usize),
     /// A kernel of one column times a kernel of the other, not both squared exponentials.
@@ -27,15 +27,16 @@ enum Shape {
 impl Planar {
     /// Splits a term into a planar factor over `dims` and factors that do not touch them, when it
     /// is such a product. Squared exponentials regroup; other kernels must come as they are.
-    pub fn split(term: &Term, dims: [usize; 2]) -> Option<(Self, Term)> {
-        let touches = |f: &&Factor| f.dims().iter().any(|d| dims.contains(d));
-        let (touching, rest): (Vec<&Factor>, Vec<&Factor>) = term.factors.iter().partition(touches);
-        let mut others = Term {
+    pub fn split(term: &KernelTerm, dims: [usize; 2]) -> Option<(Self, KernelTerm)> {
+        let touches = |f: &&KernelFactor| f.dims().iter().any(|d| dims.contains(d));
+        let (touching, rest): (Vec<&KernelFactor>, Vec<&KernelFactor>) =
+            term.factors.iter().partition(touches);
+        let mut others = KernelTerm {
             variances: term.variances.clone(),
             factors: rest.into_iter().cloned().collect(),
         };
         if let [
-            Factor::Isotropic {
+            KernelFactor::Isotropic {
                 family,
                 dims: own,
                 lengthscales,
@@ -55,9 +56,9 @@ impl Planar {
             return Some((planar, others));
         }
         let mut found = [None; 2];
-        let mut families = [Family::Se; 2];
+        let mut families = [ProfileFamily::Se; 2];
         for factor in touching {
-            if let Factor::Line {
+            if let KernelFactor::Line {
                 family,
                 dim,
                 lengthscale,
@@ -71,8 +72,8 @@ impl Planar {
             for (dim, lengthscale) in factor.squared_exponentials()? {
                 match dims.iter().position(|d| *d == dim) {
                     Some(k) => found[k] = Some(lengthscale),
-                    None => others.factors.push(Factor::Line {
-                        family: Family::Se,
+                    None => others.factors.push(KernelFactor::Line {
+                        family: ProfileFamily::Se,
                         dim,
                         lengthscale,
                     }),
@@ -81,7 +82,7 @@ impl Planar {
         }
         let planar = Self {
             shape: match families {
-                [Family::Se, Family::Se] => Shape::Radial(Family::Se),
+                [ProfileFamily::Se, ProfileFamily::Se] => Shape::Radial(ProfileFamily::Se),
                 families => Shape::Product(Separable(families)),
             },
             dims,
@@ -91,10 +92,10 @@ impl Planar {
     }
 
     /// The family of its members.
-    pub fn family(self) -> Family {
+    pub fn family(self) -> ProfileFamily {
         match self.shape {
             Shape::Radial(family) => family,
-            Shape::RationalQuadratic(_) | Shape::Product(_) => Family::Se,
+            Shape::RationalQuadratic(_) | Shape::Product(_) => ProfileFamily::Se,
         }
     }
 
@@ -142,9 +143,9 @@ impl Planar {
     }
 
     /// The term with the planar factor in front, for its area nodes.
-    pub fn joined(self, others: &Term) -> Term {
+    pub fn joined(self, others: &KernelTerm) -> KernelTerm {
         let isotropic = |family| {
-            vec![Factor::Isotropic {
+            vec![KernelFactor::Isotropic {
                 family,
                 dims: self.dims.to_vec(),
                 lengthscales: self.lengthscales.to_vec(),
@@ -154,7 +155,7 @@ impl Planar {
             Shape::Radial(family) => isotropic(Isotropic::Radial(family)),
             Shape::RationalQuadratic(alpha) => isotropic(Isotropic::RationalQuadratic(alpha)),
             Shape::Product(Separable(families)) => [0, 1]
-                .map(|d| Factor::Line {
+                .map(|d| KernelFactor::Line {
                     family: families[d],
                     dim: self.dims[d],
                     lengthscale: self.lengthscales[d],
@@ -162,7 +163,7 @@ impl Planar {
                 .to_vec(),
         };
         factors.extend(others.factors.iter().cloned());
-        Term {
+        KernelTerm {
             variances: others.variances.clone(),
             factors,
         }

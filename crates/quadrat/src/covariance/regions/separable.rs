@@ -19,11 +19,11 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::large::{Overlap, PARALLEL, cross, end, minus};
+use super::large::{EdgeOverlap, PARALLEL, cross, end, minus};
 use super::outline::{LINES, Outline, Panel};
 use super::shared_area::shared_area;
-use super::value::Value;
-use crate::covariance::plan::Family;
+use super::value::CovarianceValue;
+use crate::covariance::plan::ProfileFamily;
 use crate::kernel::{Potential, Profile};
 
 /// What is evaluated of a kernel.
@@ -47,11 +47,11 @@ impl Part {
 
 /// The kernels of the two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Separable(pub [Family; 2]);
+pub(super) struct Separable(pub [ProfileFamily; 2]);
 
 /// Differences along the two columns, weights, and the parts of both kernels at them.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct LineDifferences {
     u: [Vec<f64>; 2],
     w: Vec<f64>,
     value: [Vec<f64>; 2],
@@ -133,7 +133,7 @@ struct Straight {
     length: f64,
 }
 
-impl Lines {
+impl LineDifferences {
     fn clear(&mut self) {
         self.u.iter_mut().for_each(Vec::clear);
         self.w.clear();
@@ -235,7 +235,12 @@ impl Separable {
     }
 
     /// The covariance of the averages over two regions.
-    pub(super) fn region_region(self, a: &Outline, b: &Outline, lines: &mut Lines) -> Value {
+    pub(super) fn region_region(
+        self,
+        a: &Outline,
+        b: &Outline,
+        lines: &mut LineDifferences,
+    ) -> CovarianceValue {
         let [c1, c2] = self
             .0
             .map(|family| 2.0 * with_profile!(family, half_area::<P>()));
@@ -246,14 +251,14 @@ impl Separable {
         let [t, u] = self.borders(a, b, lines);
         let scale = a.inverse_area * b.inverse_area;
         let of = |t: f64, u: f64| common - (c1 * t + u) * scale;
-        Value {
+        CovarianceValue {
             k: of(t[0], u[0]),
             d: [of(t[0], u[1]), of(t[2], u[2])],
         }
     }
 
     /// `T` and `U`, each with its derivatives.
-    fn borders(self, a: &Outline, b: &Outline, lines: &mut Lines) -> [[f64; 3]; 2] {
+    fn borders(self, a: &Outline, b: &Outline, lines: &mut LineDifferences) -> [[f64; 3]; 2] {
         let reaches = self.0.map(|family| with_profile!(family, reach::<P>()));
         let gap = |p: &Panel, q: &Panel, d: usize| {
             let (x, y) = (p.from[d] + 0.5 * p.along[d], q.from[d] + 0.5 * q.along[d]);
@@ -279,7 +284,7 @@ impl Separable {
     }
 
     /// `int R_2(y - y') dx` over the places that both edges pass, with the sign of `v_x v_x'`.
-    fn above(self, p: &Panel, q: &Panel, lines: &mut Lines) -> [f64; 3] {
+    fn above(self, p: &Panel, q: &Panel, lines: &mut LineDifferences) -> [f64; 3] {
         let span = |p: &Panel| {
             let to = p.from[0] + p.along[0];
             (p.from[0].min(to), p.from[0].max(to))
@@ -305,12 +310,12 @@ impl Separable {
     }
 
     /// `int int R_1 k_2 dt dt'` of two edges.
-    fn edges(self, p: &Panel, q: &Panel, lines: &mut Lines) -> [f64; 3] {
+    fn edges(self, p: &Panel, q: &Panel, lines: &mut LineDifferences) -> [f64; 3] {
         lines.clear();
         let size = cross(p.along, q.along);
         let longer = p.length.max(q.length);
         if size.abs() * longer <= PARALLEL * p.length * q.length {
-            let overlap = Overlap::new(p, q);
+            let overlap = EdgeOverlap::new(p, q);
             let wide = overlap.wide;
             let line = Straight {
                 from: overlap.at(overlap.shift - wide),
@@ -338,7 +343,12 @@ impl Separable {
     }
 
     /// The covariance of the average over a region and the value at a point.
-    pub(super) fn region_point(self, a: &Outline, point: [f64; 2], lines: &mut Lines) -> Value {
+    pub(super) fn region_point(
+        self,
+        a: &Outline,
+        point: [f64; 2],
+        lines: &mut LineDifferences,
+    ) -> CovarianceValue {
         lines.clear();
         let parts = [Part::Integral, Part::Value];
         for p in &a.panels {
@@ -349,7 +359,7 @@ impl Separable {
             }
         }
         let [k, dx, dy] = lines.sums(self, parts).map(|v| v * a.inverse_area);
-        Value { k, d: [dx, dy] }
+        CovarianceValue { k, d: [dx, dy] }
     }
 }
 

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::outline::{LINES, Outline};
 use super::pairs::Area;
-use super::tensor::{Grid, Tensor};
+use super::tensor::{NodeGrid, Tensor};
 use crate::covariance::Resolution;
 use crate::kernel::Potential;
-use crate::support::{Edge, Functionals, Moments, Placed, Region, Spread};
+use crate::support::{AtomSpread, ChebyshevMoments, Edge, Functionals, Placed, Region};
 
 /// Nodes of a line, per half lengthscale.
 const LINE_NODES: usize = 8;
@@ -17,7 +17,7 @@ const LINE_NODES: usize = 8;
 const LINE_PANELS: f64 = 64.0;
 
 /// One side in scaled coordinates.
-pub(super) struct Side {
+pub(super) struct ScaledSide {
     pub outlines: Vec<Outline>,
     pub items: Vec<Item>,
 }
@@ -37,14 +37,14 @@ pub(super) struct Item {
 
 /// From columns of the supports to scaled coordinates.
 #[derive(Clone, Copy)]
-pub(super) struct Scale {
+pub(super) struct ScaledAxes {
     pub dims: [usize; 2],
     pub origin: [f64; 2],
     pub inverse: [f64; 2],
     pub resolution: Resolution,
 }
 
-impl Scale {
+impl ScaledAxes {
     fn to(&self, v: [f64; 2]) -> [f64; 2] {
         [0, 1].map(|d| (v[d] - self.origin[d]) * self.inverse[d])
     }
@@ -54,7 +54,7 @@ impl Scale {
         edges: impl Iterator<Item = Edge>,
         area: f64,
         bounds: [(f64, f64); 2],
-        moments: &Moments,
+        moments: &ChebyshevMoments,
         most_points: usize,
     ) -> Outline {
         let own: Vec<Edge> = edges.collect();
@@ -117,7 +117,11 @@ fn anticlockwise(v: &[f64]) -> [([f64; 2], [f64; 2]); 3] {
     [(a, b), (b, c), (c, a)]
 }
 
-pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals, most_points: usize) -> Side {
+pub(super) fn new_side<P: Potential>(
+    scale: ScaledAxes,
+    set: &Functionals,
+    most_points: usize,
+) -> ScaledSide {
     let mut outlines: Vec<Outline> = set
         .regions()
         .par_iter()
@@ -148,7 +152,7 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals, most_point
                     let edges = (0..4).map(|i| (ring[i], ring[(i + 1) % 4]));
                     let area = width[0] * width[1];
                     let bounds = [(l, r), (b, t)];
-                    let moments = Moments::default();
+                    let moments = ChebyshevMoments::default();
                     outlines.push(scale.outline::<P>(edges, area, bounds, &moments, most_points));
                     outlines.len() - 1
                 })
@@ -165,11 +169,11 @@ pub(super) fn new_side<P: Potential>(scale: Scale, set: &Functionals, most_point
             }
         })
         .collect();
-    Side { outlines, items }
+    ScaledSide { outlines, items }
 }
 
 /// Spreads boxes that have a width along one of the two columns only over nodes.
-pub(super) fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
+pub(super) fn without_lines(scale: ScaledAxes, set: &Functionals) -> Functionals {
     let [cx, cy] = scale.dims;
     let is_line = |atom: usize| {
         set.region(atom).is_none() && (set.width(cx)[atom] == 0.0) != (set.width(cy)[atom] == 0.0)
@@ -200,15 +204,15 @@ pub(super) fn without_lines(scale: Scale, set: &Functionals) -> Functionals {
         })
         .collect();
     set.spread(|atom| match &nodes[atom] {
-        None => Spread::Keep,
-        Some((column, x, weights)) => Spread::Nodes {
+        None => AtomSpread::Keep,
+        Some((column, x, weights)) => AtomSpread::Nodes {
             along: vec![(*column, x)],
             weights,
         },
     })
 }
 
-impl Side {
+impl ScaledSide {
     /// Nodes that stand for an item: area nodes where there are some.
     pub fn nodes(&self, item: &Item) -> usize {
         item.outline.map_or(1, |o| {
@@ -235,9 +239,9 @@ impl Side {
     }
 
     /// Nodes on a grid, where the item has them; a point is one.
-    pub fn grid<'a>(&'a self, item: &'a Item) -> Option<Grid<'a>> {
+    pub fn grid<'a>(&'a self, item: &'a Item) -> Option<NodeGrid<'a>> {
         match item.outline {
-            None => Some(Grid::of_point(&item.centre)),
+            None => Some(NodeGrid::of_point(&item.centre)),
             Some(o) => self.outlines[o].tensor.as_ref().map(Tensor::grid),
         }
     }

@@ -1,6 +1,6 @@
 //! Sums over pairs of edges and panels.
 
-use super::value::Value;
+use super::value::CovarianceValue;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::outline::Panel;
@@ -8,14 +8,14 @@ use crate::kernel::Potential;
 
 /// `sum w_x w_x' H`, `sum w_y w_y' H`, `sum (w . w') g u_x^2`, `sum (w . w') g u_y^2`.
 #[derive(Default, Clone, Copy)]
-pub(super) struct Sums {
+pub(super) struct EdgeSums {
     pub x: f64,
     pub y: f64,
     pub gx: f64,
     pub gy: f64,
 }
 
-impl Sums {
+impl EdgeSums {
     pub fn add(&mut self, other: Self) {
         self.x += other.x;
         self.y += other.y;
@@ -23,8 +23,8 @@ impl Sums {
         self.gy += other.gy;
     }
 
-    pub fn value(self, scale: f64) -> Value {
-        Value {
+    pub fn value(self, scale: f64) -> CovarianceValue {
+        CovarianceValue {
             k: (self.x + self.y) * scale,
             d: [
                 (2.0 * self.y + self.gx) * scale,

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::value::Value;
+use super::value::CovarianceValue;
 use crate::linalg::{Mat, MatRef, gemm};
 use crate::special::exp_simd;
 use crate::support::MAX_MOMENTS;
@@ -103,8 +103,8 @@ impl Tensor {
         self.points[0] * self.points[1]
     }
 
-    pub fn grid(&self) -> Grid<'_> {
-        Grid {
+    pub fn grid(&self) -> NodeGrid<'_> {
+        NodeGrid {
             x: &self.x,
             y: &self.y,
             points: self.points,
@@ -138,14 +138,14 @@ fn rule(points: usize) -> &'static Rule {
 
 /// Weighted nodes on a grid; a point is the smallest.
 #[derive(Clone, Copy)]
-pub(super) struct Grid<'a> {
+pub(super) struct NodeGrid<'a> {
     pub x: &'a [f64],
     pub y: &'a [f64],
     pub points: [usize; 2],
     pub weights: &'a [f64],
 }
 
-impl<'a> Grid<'a> {
+impl<'a> NodeGrid<'a> {
     /// Places and weights of all nodes.
     pub fn nodes(&self) -> Vec<([f64; 2], f64)> {
         let stride = self.weights.len() / self.points[0];
@@ -168,7 +168,12 @@ impl<'a> Grid<'a> {
 /// The covariance of two weighted grids under `exp(-(dx^2 + dy^2) / 2)`.
 ///
 /// `buffer` holds the exponentials between two calls of one thread.
-pub(super) fn grid_grid(a: Grid<'_>, b: Grid<'_>, slopes: bool, buffer: &mut Vec<f64>) -> Value {
+pub(super) fn grid_grid(
+    a: NodeGrid<'_>,
+    b: NodeGrid<'_>,
+    slopes: bool,
+    buffer: &mut Vec<f64>,
+) -> CovarianceValue {
     // The larger grid fills the lanes; only it needs to be padded.
     let (a, b) = if a.weights.len() <= b.weights.len() {
         (a, b)
@@ -184,16 +189,16 @@ pub(super) fn grid_grid(a: Grid<'_>, b: Grid<'_>, slopes: bool, buffer: &mut Vec
 }
 
 struct Product<'a, const SLOPES: bool> {
-    a: Grid<'a>,
-    b: Grid<'a>,
+    a: NodeGrid<'a>,
+    b: NodeGrid<'a>,
     buffer: &'a mut Vec<f64>,
 }
 
 impl<const SLOPES: bool> WithSimd for Product<'_, SLOPES> {
-    type Output = Value;
+    type Output = CovarianceValue;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> Value {
+    fn with_simd<S: Simd>(self, s: S) -> CovarianceValue {
         let Self { a, b, buffer } = self;
         let ([nx, ny], [mx, my]) = (a.points, [b.x.len(), b.y.len()]);
         let kinds = 1 + usize::from(SLOPES);
@@ -212,7 +217,7 @@ impl<const SLOPES: bool> WithSimd for Product<'_, SLOPES> {
         exponentials::<S, SLOPES>(s, &a.y[..ny], b.y, in_y, slope_y);
 
         let stride = a.weights.len() / nx;
-        let mut out = Value::default();
+        let mut out = CovarianceValue::default();
         let lanes = S::F64_LANES;
         for i in 0..nx {
             let near_x = near(b.x, b.points[0], a.x[i], a.x[i]);
@@ -306,7 +311,7 @@ impl Row<'_> {
         s: S,
         from: usize,
         rows: Range<usize>,
-        out: &mut Value,
+        out: &mut CovarianceValue,
     ) {
         let zero = s.splat_f64s(0.0);
         let (mut left, mut left_slope) = ([zero; V], [zero; V]);

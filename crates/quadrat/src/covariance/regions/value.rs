@@ -2,7 +2,7 @@
 
 /// A covariance and its derivatives in the logarithms of the two lengthscales.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Value {
+pub(super) struct CovarianceValue {
     pub k: f64,
     pub d: [f64; 2],
 }

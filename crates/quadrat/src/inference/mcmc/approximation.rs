@@ -1,6 +1,6 @@
 //! Gaussian approximations of rows that choose the steps of a chain.
 
-use super::joint::Joint;
+use super::joint::JointApproximation;
 use crate::inference::sites::Site;
 use crate::linalg::{Mat, MatRef, gemm, matvec};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(super) enum FirstApproximation {
     /// has one), whose approximation is its own density.
     Each(Vec<Option<Approximation>>),
     /// One Gaussian for rows that see several values.
-    Joint(Arc<Joint>),
+    Joint(Arc<JointApproximation>),
 }
 
 impl FirstApproximation {
@@ -37,7 +37,7 @@ pub(super) enum RowsApproximation {
     /// One approximation per latent value.
     Each(Vec<Approximation>),
     /// One for all of them, which moves with nothing.
-    Joint(Arc<Joint>),
+    Joint(Arc<JointApproximation>),
 }
 
 impl RowsApproximation {

@@ -4,9 +4,9 @@
 use super::approximation::{Approximation, FirstApproximation};
 use std::sync::Arc;
 
-use super::joint::Joint;
-use super::prior::Latents;
-use super::rows::Rows;
+use super::joint::JointApproximation;
+use super::prior::SampledLatents;
+use super::rows::SampledRows;
 use crate::inference::pooled::{Mode, PooledOptions, find_mode};
 use crate::inference::sites::{Method, SiteOptions, converge};
 
@@ -21,14 +21,14 @@ pub(super) struct Approximations {
 
 impl Approximations {
     /// Those that say nothing: the coordinates are the whitened latents themselves, `w = v`.
-    pub fn none(latents: Latents<'_>) -> Self {
+    pub fn none(latents: SampledLatents<'_>) -> Self {
         let (problem, n) = (latents.problem, latents.values());
         let seconds = problem
             .second()
             .map_or(0, |second| second.prior_mean().len());
         Self {
             first: match latents.pools {
-                Some(_) => FirstApproximation::Joint(Arc::new(Joint::none(n))),
+                Some(_) => FirstApproximation::Joint(Arc::new(JointApproximation::none(n))),
                 None => FirstApproximation::Each(vec![Some(Approximation::default()); n]),
             },
             second: vec![Approximation::default(); seconds],
@@ -38,12 +38,13 @@ impl Approximations {
     /// Those of an approximation at `theta`: Laplace's where rows see several values; else
     /// expectation propagation, else Laplace's (the variational one where there is a second latent
     /// function). [`Approximations::none`] where that does not converge.
-    pub fn find(latents: Latents<'_>, theta: &[f64]) -> Self {
+    pub fn find(latents: SampledLatents<'_>, theta: &[f64]) -> Self {
         let (problem, mut out) = (latents.problem, Self::none(latents));
         if let Some(pools) = latents.pools {
             let mode = find_mode(problem, pools, theta, &PooledOptions::default());
             if let Ok(mode) = mode.and_then(Mode::converged) {
-                out.first = FirstApproximation::Joint(Arc::new(Joint::at(&mode, pools)));
+                out.first =
+                    FirstApproximation::Joint(Arc::new(JointApproximation::at(&mode, pools)));
             }
             return out;
         }
@@ -59,7 +60,7 @@ impl Approximations {
             sites = fit.found.sites.into_iter().map(Some).collect();
             out.second = fit.found.second;
         }
-        let gaussian = Rows::new(latents, theta).gaussian(latents.second_mean());
+        let gaussian = SampledRows::new(latents, theta).gaussian(latents.second_mean());
         for (site, gaussian) in sites.iter_mut().zip(gaussian) {
             if gaussian.is_some() {
                 *site = None;

@@ -22,7 +22,7 @@ pub(super) struct Coordinate {
 
 /// `phi` at some `u`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct Transformed {
     pub phi: f64,
     /// `d phi / d u`.
     pub slope: f64,
@@ -42,10 +42,10 @@ impl Coordinate {
         }
     }
 
-    pub fn place(&self, u: f64) -> Placed {
+    pub fn place(&self, u: f64) -> Transformed {
         let &Self { unit, lower, upper } = self;
         match (lower.is_finite(), upper.is_finite()) {
-            (false, false) => Placed {
+            (false, false) => Transformed {
                 phi: unit * u,
                 slope: unit,
                 log_slope: unit.ln(),
@@ -58,7 +58,7 @@ impl Coordinate {
                 } else {
                     (upper - away, -away)
                 };
-                Placed {
+                Transformed {
                     phi,
                     slope,
                     log_slope: unit.ln() + u,
@@ -69,7 +69,7 @@ impl Coordinate {
                 let width = upper - lower;
                 let k = 4.0 * unit / width;
                 let (below, above) = (logistic(k * u), logistic(-k * u));
-                Placed {
+                Transformed {
                     phi: lower + width * below,
                     slope: 4.0 * unit * below * above,
                     log_slope: (4.0 * unit).ln() + below.ln() + above.ln(),

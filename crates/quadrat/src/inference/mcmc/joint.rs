@@ -5,14 +5,14 @@ use crate::linalg::{Mat, matvec};
 
 /// A Gaussian approximation `exp(nu'f - f'T f / 2)` for all rows together.
 #[derive(Debug)]
-pub(super) struct Joint {
+pub(super) struct JointApproximation {
     /// `T`, symmetric.
     pub precision: Mat<f64>,
     /// `nu`.
     pub shift: Vec<f64>,
 }
 
-impl Joint {
+impl JointApproximation {
     /// One that says nothing about any of `n` values.
     pub fn none(n: usize) -> Self {
         Self {

@@ -54,9 +54,9 @@ use chain::Trace;
 pub use diagnose::{effective_size, r_hat};
 pub use options::McmcOptions;
 use options::Tally;
-use prior::Latents;
+use prior::SampledLatents;
 use rayon::prelude::*;
-use rows::Rows;
+use rows::SampledRows;
 use target::Target;
 
 use super::pooled::Pools;
@@ -160,7 +160,7 @@ pub fn sample_pooled(
     progress: &dyn Progress,
 ) -> Result<Sampled, FitError> {
     let pools = Some(pools);
-    run(Latents { problem, pools }, theta, options, progress)
+    run(SampledLatents { problem, pools }, theta, options, progress)
 }
 
 /// Refuses what cannot be sampled, before anything is computed.
@@ -177,7 +177,7 @@ pub fn check(
     pools: Option<&Pools>,
     theta: &[f64],
 ) -> Result<(), InputError> {
-    let latents = Latents { problem, pools };
+    let latents = SampledLatents { problem, pools };
     if latents.values() > MAX_LATENTS {
         return Err(InputError::TooManyToSample {
             what: match pools {
@@ -188,11 +188,11 @@ pub fn check(
             limit: MAX_LATENTS,
         });
     }
-    Rows::new(latents, theta).check(latents.second_mean())
+    SampledRows::new(latents, theta).check(latents.second_mean())
 }
 
 fn run(
-    latents: Latents<'_>,
+    latents: SampledLatents<'_>,
     theta: &[f64],
     options: &McmcOptions,
     progress: &dyn Progress,

@@ -1,7 +1,7 @@
 //! Sums after a link, against differences, quadrature over all nodes, and rows of one node.
 
 use super::approximation::FirstApproximation;
-use super::joint::Joint;
+use super::joint::JointApproximation;
 use super::tests::{assert_gradient, fixed, latents, options};
 use super::*;
 use crate::inference::pooled::testing::{NODES, kinds, pools};
@@ -17,7 +17,7 @@ fn gradient_is_the_derivative_in_every_coordinate() {
     for (name, link, table) in kinds() {
         let toy = Toy::new(&NODES, vec![table]);
         let (theta, pools) = (toy.theta(), pools(link));
-        let latents = Latents {
+        let latents = SampledLatents {
             problem: &toy,
             pools: Some(&pools),
         };
@@ -51,7 +51,7 @@ fn rows_of_one_node_have_the_density_of_ordinary_rows() {
     let theta = toy.theta();
     let mut single = Pools::new(3);
     (0..3).for_each(|i| single.push(Link::Softplus, [(i, 3.0)]));
-    let pooled = Latents {
+    let pooled = SampledLatents {
         problem: &toy,
         pools: Some(&single),
     };
@@ -162,7 +162,7 @@ fn there_may_be_more_rows_than_nodes() {
     for row in 0..5 {
         pools.push(Link::Exp, [(0, 1.0 + f64::from(row)), (1, 2.0)]);
     }
-    let latents = Latents {
+    let latents = SampledLatents {
         problem: &toy,
         pools: Some(&pools),
     };
@@ -186,7 +186,7 @@ fn the_joint_guide_is_the_curvature_of_the_rows_at_the_mode() {
     let toy = Toy::new(&NODES, vec![Box::new(table)]);
     let (theta, pools) = (toy.theta(), pools(Link::Exp));
     let mode = find_mode(&toy, &pools, &theta, &PooledOptions::default()).unwrap();
-    let joint = Joint::at(&mode, &pools);
+    let joint = JointApproximation::at(&mode, &pools);
     let jacobian = Mat::from_fn(3, 9, |row, node| {
         let (nodes, _) = pools.row(row);
         let at = nodes.iter().position(|n| *n == node);

@@ -7,12 +7,12 @@ use crate::linalg::{Mat, MatRef};
 /// A Gaussian prior, and what rows see of it: a value each, or means after a link over several
 /// ([`Pools`]).
 #[derive(Clone, Copy)]
-pub(super) struct Latents<'a> {
+pub(super) struct SampledLatents<'a> {
     pub problem: &'a dyn LatentGaussian,
     pub pools: Option<&'a Pools>,
 }
 
-impl<'a> From<&'a dyn LatentGaussian> for Latents<'a> {
+impl<'a> From<&'a dyn LatentGaussian> for SampledLatents<'a> {
     fn from(problem: &'a dyn LatentGaussian) -> Self {
         Self {
             problem,
@@ -21,7 +21,7 @@ impl<'a> From<&'a dyn LatentGaussian> for Latents<'a> {
     }
 }
 
-impl<'a> Latents<'a> {
+impl<'a> SampledLatents<'a> {
     /// Number of latent values of the first function.
     pub fn values(&self) -> usize {
         self.problem.prior_mean().len()
@@ -40,7 +40,7 @@ impl<'a> Latents<'a> {
 }
 
 /// The Gaussian prior of one latent function at the rows that see it.
-pub(super) struct Prior<'a> {
+pub(super) struct ProcessPrior<'a> {
     of: Of<'a>,
     /// Added to the diagonal of `K` where a row has no prior variance.
     pub floor: Vec<f64>,
@@ -51,7 +51,7 @@ enum Of<'a> {
     Second(&'a dyn SecondPrior),
 }
 
-impl<'a> Prior<'a> {
+impl<'a> ProcessPrior<'a> {
     /// That of `z`.
     pub fn first(problem: &'a dyn LatentGaussian, theta: &[f64]) -> Self {
         Self::new(Of::First(problem), theta)

@@ -2,14 +2,14 @@
 
 use super::approximation::RowsApproximation;
 use super::frame::{Frame, FrameAdjoint};
-use super::prior::Prior;
+use super::prior::ProcessPrior;
 use crate::error::LinalgError;
 use crate::linalg::dot;
 
 /// A latent function, with the factors at the last hyperparameters and Gaussian approximation for
 /// the rows.
-pub(super) struct Process<'a> {
-    pub prior: Prior<'a>,
+pub(super) struct SampledProcess<'a> {
+    pub prior: ProcessPrior<'a>,
     kept: Option<Kept>,
 }
 
@@ -19,8 +19,8 @@ struct Kept {
 }
 
 /// A latent function at one position.
-pub(super) struct Placed<'p, 'a> {
-    prior: &'p Prior<'a>,
+pub(super) struct ProcessValues<'p, 'a> {
+    prior: &'p ProcessPrior<'a>,
     frame: &'p Frame,
     /// Whitened latents.
     v: Vec<f64>,
@@ -36,8 +36,8 @@ pub(super) struct Pulled {
     pub w: Vec<f64>,
 }
 
-impl<'a> Process<'a> {
-    pub fn new(prior: Prior<'a>) -> Self {
+impl<'a> SampledProcess<'a> {
+    pub fn new(prior: ProcessPrior<'a>) -> Self {
         Self { prior, kept: None }
     }
 
@@ -51,7 +51,7 @@ impl<'a> Process<'a> {
         theta: &[f64],
         rows: RowsApproximation,
         w: &[f64],
-    ) -> Result<Placed<'_, 'a>, LinalgError> {
+    ) -> Result<ProcessValues<'_, 'a>, LinalgError> {
         let Self { prior, kept } = self;
         let fresh = match kept.take() {
             Some(kept) if kept.theta == theta && kept.frame.rows.is(&rows) => kept,
@@ -64,11 +64,11 @@ impl<'a> Process<'a> {
         let v = frame.whitened(w);
         let mut z = frame.latent(&v);
         z.iter_mut().zip(prior.mean()).for_each(|(z, m)| *z += m);
-        Ok(Placed { prior, frame, v, z })
+        Ok(ProcessValues { prior, frame, v, z })
     }
 }
 
-impl Placed<'_, '_> {
+impl ProcessValues<'_, '_> {
     /// `log N(v; 0, I) + log |dv / dw|`.
     pub fn log_prior(&self) -> f64 {
         let constant = self.v.len() as f64 * (2.0 * std::f64::consts::PI).ln();

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::approximation::{Approximation, FirstApproximation, RowsApproximation};
 use super::frame::FrameAdjoint;
-use super::prior::Latents;
+use super::prior::SampledLatents;
 use crate::error::InputError;
 use crate::inference::pooled::{Pools, Slopes};
 use crate::inference::sites::Block;
 use crate::inference::sites::pair::{scale, scale_slope};
 
 /// The rows of all tables.
-pub(super) struct Rows<'a> {
+pub(super) struct SampledRows<'a> {
     /// Tables with the values of their own hyperparameters; the first of those with a second latent
     /// value is `v(g)`, row by row, and NaN until then.
     blocks: Vec<(Block<'a>, Vec<f64>)>,
@@ -20,14 +20,14 @@ pub(super) struct Rows<'a> {
 }
 
 /// What rows see of latent values.
-pub(super) struct Seen<'a> {
+pub(super) struct LatentValues<'a> {
     /// `z` of every row.
     pub z: Cow<'a, [f64]>,
     /// `dz / df`, where rows see several values.
     slopes: Option<(&'a Pools, Slopes)>,
 }
 
-impl Seen<'_> {
+impl LatentValues<'_> {
     /// From slopes in `z` to slopes in the latent values.
     pub fn pull(&self, first: Vec<f64>) -> Vec<f64> {
         match &self.slopes {
@@ -38,7 +38,7 @@ impl Seen<'_> {
 }
 
 /// The log density of all rows, and its derivatives in their latent values.
-pub(super) struct Density {
+pub(super) struct LogDensity {
     /// `sum_r log p(y_r | z_r, g_r)`.
     pub value: f64,
     /// In every `z_r`.
@@ -47,8 +47,8 @@ pub(super) struct Density {
     pub second: Vec<f64>,
 }
 
-impl<'a> Rows<'a> {
-    pub fn new(latents: Latents<'a>, theta: &[f64]) -> Self {
+impl<'a> SampledRows<'a> {
+    pub fn new(latents: SampledLatents<'a>, theta: &[f64]) -> Self {
         let with_own = |block: Block<'a>| {
             let scale = block.second.map(|_| f64::NAN);
             let own = block.own.iter().map(|&i| theta[i]);
@@ -62,18 +62,18 @@ impl<'a> Rows<'a> {
     }
 
     /// What the rows see of latent values `f`.
-    pub fn see<'f>(&self, f: &'f [f64]) -> Seen<'f>
+    pub fn see<'f>(&self, f: &'f [f64]) -> LatentValues<'f>
     where
         'a: 'f,
     {
         let Some(pools) = self.pools else {
-            return Seen {
+            return LatentValues {
                 z: f.into(),
                 slopes: None,
             };
         };
         let means = pools.means(f);
-        Seen {
+        LatentValues {
             z: means.iter().map(|mean| mean.value).collect(),
             slopes: Some((pools, pools.slopes(&means))),
         }
@@ -136,8 +136,8 @@ impl<'a> Rows<'a> {
     }
 
     /// The log density at latent values of both functions.
-    pub fn log_density(&self, z: &[f64], second: &[f64]) -> Density {
-        let mut out = Density {
+    pub fn log_density(&self, z: &[f64], second: &[f64]) -> LogDensity {
+        let mut out = LogDensity {
             value: 0.0,
             first: vec![0.0; z.len()],
             second: vec![0.0; second.len()],

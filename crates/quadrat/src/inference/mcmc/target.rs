@@ -3,9 +3,9 @@
 use super::approximation::RowsApproximation;
 use super::approximations::Approximations;
 use super::coordinate::{self, Coordinate};
-use super::prior::{Latents, Prior};
-use super::process::{Placed, Process};
-use super::rows::Rows;
+use super::prior::{ProcessPrior, SampledLatents};
+use super::process::{ProcessValues, SampledProcess};
+use super::rows::SampledRows;
 use crate::error::FitError;
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
@@ -19,9 +19,9 @@ use crate::error::FitError;
 ///
 /// with one term `f` for every latent function.
 pub(super) struct Target<'a> {
-    latents: Latents<'a>,
-    first: Process<'a>,
-    second: Option<Process<'a>>,
+    latents: SampledLatents<'a>,
+    first: SampledProcess<'a>,
+    second: Option<SampledProcess<'a>>,
     free: Vec<(usize, Coordinate)>,
     /// Hyperparameters, natural units; the free ones are overwritten.
     theta: Vec<f64>,
@@ -34,7 +34,7 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// [`FitError::Input`] for an unusable hyperparameter, or a Gaussian row without noise.
-    pub fn new(latents: Latents<'a>, theta: &[f64]) -> Result<Self, FitError> {
+    pub fn new(latents: SampledLatents<'a>, theta: &[f64]) -> Result<Self, FitError> {
         let plain = Self::plain(latents, theta)?;
         Ok(Self {
             approximations: Approximations::find(latents, theta),
@@ -47,7 +47,7 @@ impl<'a> Target<'a> {
     /// # Errors
     /// As [`Target::new`].
     pub fn guided(
-        latents: Latents<'a>,
+        latents: SampledLatents<'a>,
         theta: &[f64],
         approximations: Approximations,
     ) -> Result<Self, FitError> {
@@ -66,15 +66,15 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// As [`Target::new`].
-    pub fn plain(latents: Latents<'a>, theta: &[f64]) -> Result<Self, FitError> {
+    pub fn plain(latents: SampledLatents<'a>, theta: &[f64]) -> Result<Self, FitError> {
         let problem = latents.problem;
         let parameters = problem.parameters();
         for parameter in parameters {
             parameter.validate()?;
         }
-        Rows::new(latents, theta).check(latents.second_mean())?;
-        let first = Process::new(Prior::first(problem, theta));
-        let second = Prior::second(problem, theta).map(Process::new);
+        SampledRows::new(latents, theta).check(latents.second_mean())?;
+        let first = SampledProcess::new(ProcessPrior::first(problem, theta));
+        let second = ProcessPrior::second(problem, theta).map(SampledProcess::new);
         Ok(Self {
             latents,
             free: (0..parameters.len())
@@ -123,7 +123,7 @@ impl<'a> Target<'a> {
     pub fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);
-        let rows = Rows::new(self.latents, &self.theta);
+        let rows = SampledRows::new(self.latents, &self.theta);
         let Self {
             first,
             second,
@@ -149,7 +149,7 @@ impl<'a> Target<'a> {
     pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);
-        let rows = Rows::new(self.latents, &self.theta);
+        let rows = SampledRows::new(self.latents, &self.theta);
         let Self {
             first,
             second,
@@ -207,7 +207,7 @@ impl<'a> Target<'a> {
     }
 
     /// Moves `theta` to `u`.
-    fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Placed> {
+    fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Transformed> {
         let parameters = self.latents.problem.parameters();
         let (free, theta) = (&self.free, &mut self.theta);
         free.iter()
@@ -225,11 +225,11 @@ impl<'a> Target<'a> {
 /// on it.
 fn place<'p, 'a>(
     [w, theta]: [&[f64]; 2],
-    rows: &Rows<'_>,
+    rows: &SampledRows<'_>,
     approximations: &Approximations,
-    first: &'p mut Process<'a>,
-    second: Option<&'p mut Process<'a>>,
-) -> Result<(Placed<'p, 'a>, Option<Placed<'p, 'a>>), FitError> {
+    first: &'p mut SampledProcess<'a>,
+    second: Option<&'p mut SampledProcess<'a>>,
+) -> Result<(ProcessValues<'p, 'a>, Option<ProcessValues<'p, 'a>>), FitError> {
     let (own, others) = w.split_at(first.prior.rows());
     let second = second
         .map(|second| {

@@ -18,7 +18,7 @@ pub(super) fn fixed(x: &[f64], tables: Vec<Box<dyn Local>>) -> Toy {
     toy
 }
 
-pub(super) fn latents(problem: &dyn LatentGaussian) -> Latents<'_> {
+pub(super) fn latents(problem: &dyn LatentGaussian) -> SampledLatents<'_> {
     problem.into()
 }
 

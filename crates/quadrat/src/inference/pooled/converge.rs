@@ -16,7 +16,7 @@
 
 use rayon::prelude::*;
 
-use super::expected::{Centre, Linear, Search, State};
+use super::expected::{Centre, LinearisedRow, Search, SearchState};
 use super::pools::Slopes;
 use crate::error::FitError;
 use crate::inference::sites::Site;
@@ -84,7 +84,7 @@ struct Point {
 }
 
 impl Point {
-    fn of(state: &State, precision: Vec<f64>) -> Self {
+    fn of(state: &SearchState, precision: Vec<f64>) -> Self {
         let rows = 0..precision.len();
         Self {
             centre: state.centre.clone(),
@@ -113,7 +113,7 @@ impl Point {
 
 impl Search<'_> {
     /// The posterior around which the rows linearise to itself.
-    pub fn converge(&self) -> Result<State, FitError> {
+    pub fn converge(&self) -> Result<SearchState, FitError> {
         let (sites, first) = self.at_mode()?;
         let start = Point::of(&first, sites.iter().map(|s| s.precision).collect());
         let mut residual = f64::INFINITY;
@@ -131,14 +131,14 @@ impl Search<'_> {
     }
 
     /// The fixed point by one plan, or how far from it the iterations ended.
-    fn follow(&self, plan: &Plan, start: &Point) -> Result<State, f64> {
+    fn follow(&self, plan: &Plan, start: &Point) -> Result<SearchState, f64> {
         let mut at = start.clone();
         let mut safe = None;
         let mut part = plan.part;
         let mut history = History::default();
         let mut before = f64::INFINITY;
         let (mut least, mut since) = (f64::INFINITY, 0);
-        let mut best: Option<(f64, State)> = None;
+        let mut best: Option<(f64, SearchState)> = None;
         for _ in 0..plan.iterations {
             let mut next = self.step(&at, part);
             if let (None, Some(plain)) = (&next, safe.take()) {
@@ -196,8 +196,8 @@ impl Search<'_> {
 
     /// The posterior after the rows were linearised around a point, the precisions of its sites,
     /// and how far it is from a fixed point; none where there is no such posterior.
-    fn step(&self, at: &Point, part: f64) -> Option<(State, Vec<f64>, f64)> {
-        let rows: Vec<Linear> = (0..self.pools.rows())
+    fn step(&self, at: &Point, part: f64) -> Option<(SearchState, Vec<f64>, f64)> {
+        let rows: Vec<LinearisedRow> = (0..self.pools.rows())
             .into_par_iter()
             .map(|row| self.linear(row, &at.centre, at.is_bent[row].then_some(at.told[row])))
             .collect();
@@ -239,7 +239,7 @@ impl Search<'_> {
     }
 
     /// How far a posterior lies from the point its rows were linearised around.
-    fn moved(&self, from: &Point, to: &State) -> f64 {
+    fn moved(&self, from: &Point, to: &SearchState) -> f64 {
         let mut most = 0.0_f64;
         let mut see = |x: f64| {
             most = if x.is_nan() {

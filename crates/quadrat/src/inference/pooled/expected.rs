@@ -32,7 +32,7 @@ use crate::inference::converged::{Converged, ConvergedMode};
 use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::rows::Rows;
 use crate::inference::sites::site::Term;
-use crate::inference::sites::sweep::Solved;
+use crate::inference::sites::sweep::SolvedSweep;
 use crate::inference::sites::swept::Sweep;
 use crate::inference::sites::{LatentGaussian, Site};
 use crate::inference::{Conditioned, Factor};
@@ -190,7 +190,7 @@ pub(super) struct Centre {
 }
 
 #[derive(Clone)]
-pub(super) struct State {
+pub(super) struct SearchState {
     pub slopes: Slopes,
     /// `J' alpha = K^-1 (mean - m)`.
     pub alpha: Vec<f64>,
@@ -203,7 +203,7 @@ pub(super) struct State {
 }
 
 /// A row linearised.
-pub(super) struct Linear {
+pub(super) struct LinearisedRow {
     pub slopes: Vec<f64>,
     /// Prior mean of the linear part.
     pub prior: f64,
@@ -226,14 +226,14 @@ impl Search<'_> {
         prior: &[f64],
         sites: &[Site],
         bent: Option<&Mat<f64>>,
-    ) -> Result<State, LinalgError> {
+    ) -> Result<SearchState, LinalgError> {
         let (pools, k, jitter) = (self.pools, self.mode.covariance.as_ref(), self.mode.jitter);
         let terms: Vec<Term> = sites.iter().map(|site| term(*site)).collect();
         let columns = slopes.columns(pools, k);
         let c = slopes.rows(pools, columns.as_ref());
         let (alpha, spread) = match bent {
             Some(q) => {
-                let alpha = Solved::new(c.as_ref(), prior, &terms, jitter)?.alpha;
+                let alpha = SolvedSweep::new(c.as_ref(), prior, &terms, jitter)?.alpha;
                 let spread = Sweep::new((c + q).as_ref(), prior, &terms, jitter)?;
                 (alpha, spread)
             }
@@ -276,7 +276,7 @@ impl Search<'_> {
             let s = k - gemm(reduced.transpose(), reduced.as_ref());
             second_order.covariance(pools, s.as_ref())
         });
-        Ok(State {
+        Ok(SearchState {
             slopes,
             alpha,
             spread,
@@ -307,7 +307,7 @@ impl Search<'_> {
 
     /// A row linearised around a posterior; `told` is the posterior variance of the latent value of
     /// a row that bends.
-    pub fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> Linear {
+    pub fn linear(&self, row: usize, centre: &Centre, told: Option<f64>) -> LinearisedRow {
         let (nodes, _) = self.pools.row(row);
         let Total { belief, slopes, .. } = self.seen(row, centre);
         let belief = match told {
@@ -329,7 +329,7 @@ impl Search<'_> {
             .zip(&slopes)
             .map(|(&i, j)| j * (centre.mean[i] - self.prior[i]))
             .sum();
-        Linear {
+        LinearisedRow {
             slopes,
             prior: belief.mean - away,
             mean: belief.mean,
@@ -340,7 +340,7 @@ impl Search<'_> {
     }
 
     /// The posterior of Laplace's method, linearised at the mode: where the search begins.
-    pub fn at_mode(&self) -> Result<(Vec<Site>, State), LinalgError> {
+    pub fn at_mode(&self) -> Result<(Vec<Site>, SearchState), LinalgError> {
         let mode = self.mode;
         let site = |(jet, z): (&Jet, &QuasiMean)| {
             let precision = (-jet.second).max(0.0);

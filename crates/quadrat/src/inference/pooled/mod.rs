@@ -77,12 +77,12 @@ pub use lift::{Lift, Ready};
 use mode::{Begin, find_mode_from};
 pub use mode::{Mode, find_mode};
 pub use options::{Draws, PooledOptions};
-pub(crate) use other_sums::{OtherSums, Seen};
+pub(crate) use other_sums::{OtherSums, SumNodes};
 pub use pools::Pools;
 pub(in crate::inference) use pools::Slopes;
 pub use second_order::SecondOrder;
 pub use total::{Total, total};
-pub(crate) use totals::{Drawn, Known, NodePrior, evened};
+pub(crate) use totals::{ConditionalDraw, ConditionalMode, NodePrior, evened};
 
 use super::WarmStart;
 use super::sites::LatentGaussian;

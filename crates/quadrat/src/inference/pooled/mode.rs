@@ -198,7 +198,7 @@ pub(super) struct Search<'a> {
 }
 
 /// A place of the search.
-pub(super) struct At {
+pub(super) struct NewtonIterate {
     pub values: Vec<f64>,
     dual: Vec<f64>,
     pub means: Vec<QuasiMean>,
@@ -207,7 +207,7 @@ pub(super) struct At {
 }
 
 struct Found {
-    at: At,
+    at: NewtonIterate,
     slopes: Slopes,
     /// `log det(I + W C)`; of rows that are known exactly `log(2 pi)` more, and no unit of noise.
     log_det: f64,
@@ -217,7 +217,7 @@ struct Found {
 }
 
 impl Search<'_> {
-    pub fn at(&self, values: Vec<f64>, dual: Vec<f64>) -> At {
+    pub fn at(&self, values: Vec<f64>, dual: Vec<f64>) -> NewtonIterate {
         let means = self.pools.means(&values);
         let one = |(row, z): (usize, &QuasiMean)| {
             let (likelihood, own, at) = self.rows.at(row);
@@ -228,7 +228,7 @@ impl Search<'_> {
         let away = values.iter().zip(self.prior).zip(&dual);
         let quadratic: f64 = away.map(|((f, m), b)| (f - m) * b).sum();
         let total: f64 = jets.iter().map(|jet| jet.value).sum();
-        At {
+        NewtonIterate {
             values,
             dual,
             means,
@@ -241,7 +241,11 @@ impl Search<'_> {
     ///
     /// # Arguments
     /// * `means` - what rows see at a place near
-    pub fn met(&self, means: &[QuasiMean], there: At) -> Result<Option<At>, LinalgError> {
+    pub fn met(
+        &self,
+        means: &[QuasiMean],
+        there: NewtonIterate,
+    ) -> Result<Option<NewtonIterate>, LinalgError> {
         if self.pinned.is_empty() {
             return Ok(Some(there));
         }
@@ -270,10 +274,10 @@ impl Search<'_> {
     /// than rounding, and that part; none where there is none.
     fn along(
         &self,
-        at: &At,
+        at: &NewtonIterate,
         (q, x): (&[f64], &[f64]),
         slack: f64,
-    ) -> Result<Option<(At, f64)>, LinalgError> {
+    ) -> Result<Option<(NewtonIterate, f64)>, LinalgError> {
         let mut part = 1.0;
         while part >= SMALLEST_STEP {
             let shift = |a: &[f64], d: &[f64]| -> Vec<f64> {
@@ -341,7 +345,7 @@ impl Search<'_> {
             let tolerance = self.options.tolerance.max(curvature.rounding(&precisions));
             let has_arrived = idle >= IDLE.0 && residual <= ARRIVED;
             let ended = is_known || residual <= tolerance || has_arrived;
-            let finish = |at: At, converged: bool| Found {
+            let finish = |at: NewtonIterate, converged: bool| Found {
                 at,
                 log_det: curvature.sweep.log_det
                     - 2.0 * self.pinned.normaliser(&curvature.sweep.resolvent.scale),
@@ -374,7 +378,7 @@ impl Search<'_> {
                     Some(step) => self.along(&at, (&step.q, &step.x), slack)?,
                     None => None,
                 };
-                let objective = |found: &Option<(At, f64)>| {
+                let objective = |found: &Option<(NewtonIterate, f64)>| {
                     let there = found.as_ref().map(|(there, _)| there.objective);
                     there.unwrap_or(f64::NEG_INFINITY)
                 };

@@ -30,7 +30,7 @@ pub(crate) struct OtherSums<'a> {
 }
 
 /// The nodes of a sum that is predicted.
-pub(crate) struct Seen<'a> {
+pub(crate) struct SumNodes<'a> {
     pub link: Link,
     pub weights: &'a [f64],
     pub mean: &'a [f64],
@@ -75,7 +75,7 @@ impl<'a> OtherSums<'a> {
     pub fn belief(
         &self,
         total: &Total,
-        sum: &Seen<'_>,
+        sum: &SumNodes<'_>,
         covariance: impl Fn(usize, usize) -> f64,
     ) -> Belief {
         let belief = total.belief;

@@ -6,7 +6,7 @@ use rand_distr::StandardNormal;
 
 use super::lift::Lift;
 use super::testing::NODES;
-use super::totals::{Known, NodePrior};
+use super::totals::{ConditionalMode, NodePrior};
 use super::{Draws, Mode, PooledEvidence, PooledOptions, Pools, find_mode};
 use crate::inference::Evidence;
 use crate::inference::sites::LatentGaussian;
@@ -56,7 +56,7 @@ fn exact_rows_have_the_mode_and_evidence_of_exact_sums() {
         mean: toy.prior_mean().to_vec(),
         covariance: toy.covariance(&theta),
     };
-    let known = Known::find(&pools, &targets, &prior, &prior.mean);
+    let known = ConditionalMode::find(&pools, &targets, &prior, &prior.mean);
     let known = known.unwrap().unwrap();
     // That search ends when no node moves by more than a thousandth.
     for (a, b) in mode.values.iter().zip(&known.values) {

@@ -1,6 +1,6 @@
 //! Where the search for the mode of all nodes begins.
 
-use super::mode::{At, ROUNDS, Search};
+use super::mode::{NewtonIterate, ROUNDS, Search};
 use crate::error::LinalgError;
 use crate::inference::sites::Site;
 use crate::inference::sites::site::Term;
@@ -15,7 +15,7 @@ impl Search<'_> {
     /// where that is worse than the prior mean, or cannot be.
     ///
     /// Behind a square the sign of the function is open, and follows from where a search begins.
-    pub fn near(&self, values: &[f64]) -> Option<At> {
+    pub fn near(&self, values: &[f64]) -> Option<NewtonIterate> {
         let mut links = (0..self.pools.rows()).map(|row| self.pools.link(row));
         if values.len() != self.prior.len() || links.any(|link| link == Link::Square) {
             return None;
@@ -45,7 +45,7 @@ impl Search<'_> {
     /// In the first round each row is about the plain average of its nodes: a square has no slope
     /// at zero. Behind a square the sign is open, and sites are as precise as the prior. Rows that
     /// are known exactly are met; none where they cannot be.
-    pub fn start(&self) -> Result<Option<At>, LinalgError> {
+    pub fn start(&self) -> Result<Option<NewtonIterate>, LinalgError> {
         let rows = 0..self.pools.rows();
         let averages: Vec<QuasiMean> = rows
             .clone()
@@ -86,9 +86,9 @@ impl Search<'_> {
             let Some(next) = last.take() else { break };
             let (means, values) = (next.means.clone(), next.values.clone());
             let next = self.met(&means, next)?;
-            let is_better = |next: &At| {
+            let is_better = |next: &NewtonIterate| {
                 // What is not a number is no place to begin at.
-                let is_worse = |best: &At| next.objective > best.objective;
+                let is_worse = |best: &NewtonIterate| next.objective > best.objective;
                 best.as_ref()
                     .is_none_or(|best| is_worse(best) || best.objective.is_nan())
             };
@@ -112,7 +112,7 @@ impl Search<'_> {
         means: &[QuasiMean],
         values: &[f64],
         terms: &[Term],
-    ) -> Result<At, LinalgError> {
+    ) -> Result<NewtonIterate, LinalgError> {
         let slopes = self.pools.slopes(means);
         let columns = slopes.columns(self.pools, self.k.as_ref());
         let c = slopes.rows(self.pools, columns.as_ref());

@@ -270,7 +270,7 @@ fn totals_agree_with_importance_sampling() {
             let whitened = fit.factor.whiten(here);
             let values: Vec<f64> = nodes.iter().map(|&i| mean[i]).collect();
             let belief = told.as_ref().map_or(got.belief, |told| {
-                let sum = Seen {
+                let sum = SumNodes {
                     link,
                     weights: shares,
                     mean: &values,

@@ -5,7 +5,7 @@ use super::options::JITTERS;
 use super::process::Process;
 use super::resolvent::{Resolvent, Scaled};
 use super::site::Term;
-use super::sweep::Solved;
+use super::sweep::SolvedSweep;
 use super::swept::Sweep;
 use crate::error::{FitError, LinalgError};
 use crate::inference::converged::{Converged, ConvergedSites, SitesOfOne, of_another};
@@ -48,7 +48,7 @@ pub(super) fn scaled(
         pivot: 0,
     };
     for jitter in attempts {
-        match Solved::new(k, &mean, terms, *jitter) {
+        match SolvedSweep::new(k, &mean, terms, *jitter) {
             Ok(solved) => return Ok(solved.resolvent),
             Err(error) => last = error,
         }
@@ -88,7 +88,7 @@ impl SitesOfOne {
         jitter: f64,
     ) -> Result<(Vec<f64>, Scaled), LinalgError> {
         if self.alpha.is_empty() {
-            let (solved, _) = Solved::of(process, &self.terms, jitter)?;
+            let (solved, _) = SolvedSweep::of(process, &self.terms, jitter)?;
             return Ok((solved.alpha, solved.resolvent));
         }
         // Predictions are at other places, of which the root knows nothing.

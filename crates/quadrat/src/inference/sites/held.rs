@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use super::accelerate::History;
 use super::pair::Pair;
-use super::resolvent::Posterior;
+use super::resolvent::SitesPosterior;
 use super::rows::Rows;
 use super::site::{Site, Term};
 use super::swept::Sweep;
@@ -63,7 +63,7 @@ pub(super) struct Held {
 struct Function<'a> {
     sweep: &'a Sweep,
     sites: Vec<Option<Site>>,
-    posterior: Posterior<'a>,
+    posterior: SitesPosterior<'a>,
     /// `Sigma o Sigma`.
     squares: Mat<f64>,
     /// `w`.

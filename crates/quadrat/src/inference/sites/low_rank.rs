@@ -12,7 +12,7 @@
 //! factorised without jitter.
 
 use super::process::Process;
-use super::resolvent::{LowRank, Resolvent};
+use super::resolvent::{LowRankResolvent, Resolvent};
 use super::site::{Site, Term, gaussian_share};
 use super::swept::Sweep;
 use crate::error::LinalgError;
@@ -106,7 +106,7 @@ fn swept(
         log_det,
         gaussian,
         inverse_diagonal,
-        resolvent: Resolvent::LowRank(LowRank {
+        resolvent: Resolvent::LowRank(LowRankResolvent {
             precision: sites.iter().map(|site| site.precision).collect(),
             half,
         }),
@@ -118,7 +118,7 @@ fn swept(
 mod tests {
     use super::*;
     use crate::inference::rank::root;
-    use crate::inference::sites::resolvent::Posterior;
+    use crate::inference::sites::resolvent::SitesPosterior;
     use crate::linalg::symmetric_from_fn;
 
     /// A smooth curve at many places, and rows of all kinds: some silent, some four orders more
@@ -215,7 +215,8 @@ mod tests {
         assert_near("Sigma x", &pa.times(&x), &pb.times(&x));
         assert_near("P' x", &pa.push(&x), &pb.push(&x));
         assert_near("P' V P", &lower(&pa.spread(&x)), &lower(&pb.spread(&x)));
-        let reach = |p: &Posterior<'_>| -> Vec<f64> { (0..300).map(|i| p.reach(i, &x)).collect() };
+        let reach =
+            |p: &SitesPosterior<'_>| -> Vec<f64> { (0..300).map(|i| p.reach(i, &x)).collect() };
         assert_near("reach", &reach(&pa), &reach(&pb));
         let some = [3, 8, 200];
         let part = |r: &Resolvent| {

@@ -120,7 +120,7 @@ pub(crate) fn scale_slope(link: Link, g: f64) -> f64 {
 }
 
 /// A node of `g`, and what is known of `f` there.
-pub(super) struct Node {
+pub(super) struct QuadratureNode {
     /// Its share of `Z`.
     pub weight: f64,
     /// `g` less its cavity mean.
@@ -131,14 +131,14 @@ pub(super) struct Node {
 }
 
 /// `f` given `g` under cavities times likelihood.
-pub(super) struct Given {
+pub(super) struct FirstGivenSecond {
     pub log_z: f64,
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<QuadratureNode>,
 }
 
-impl Given {
+impl FirstGivenSecond {
     /// The mean of a function of the nodes.
-    pub fn mean(&self, of: impl Fn(&Node) -> f64) -> f64 {
+    pub fn mean(&self, of: impl Fn(&QuadratureNode) -> f64) -> f64 {
         self.nodes.iter().map(|n| n.weight * of(n)).sum()
     }
 }
@@ -187,7 +187,7 @@ impl PairRow<'_> {
     }
 
     /// What cavities times likelihood say of `f` at every node of `g`.
-    pub(super) fn given(&self, cavity: Pair<Belief>) -> Given {
+    pub(super) fn given(&self, cavity: Pair<Belief>) -> FirstGivenSecond {
         let prior: Vec<(f64, f64)> = self.nodes(cavity.g).collect();
         let scales = self.scales(&prior, cavity.g);
         let mut changes = vec![Change::default(); prior.len()];
@@ -199,13 +199,13 @@ impl PairRow<'_> {
             self.is_coarse,
             &mut changes,
         );
-        let node = |(&(away, log), change): (&(f64, f64), Change)| Node {
+        let node = |(&(away, log), change): (&(f64, f64), Change)| QuadratureNode {
             weight: log + change.log_z,
             away,
             moved: change.moved,
             lost: change.lost,
         };
-        let mut nodes: Vec<Node> = prior.iter().zip(changes).map(node).collect();
+        let mut nodes: Vec<QuadratureNode> = prior.iter().zip(changes).map(node).collect();
         let most = nodes.iter().fold(f64::NEG_INFINITY, |m, n| m.max(n.weight));
         let mut total = 0.0;
         for node in &mut nodes {
@@ -213,7 +213,7 @@ impl PairRow<'_> {
             total += node.weight;
         }
         nodes.iter_mut().for_each(|node| node.weight /= total);
-        Given {
+        FirstGivenSecond {
             log_z: most + total.ln(),
             nodes,
         }

@@ -11,7 +11,7 @@
 //! of which the last two are taken by central differences, and with them the third cumulant
 //! `kappa_3`.
 
-use super::pair::{Given, Node, Pair, PairRow};
+use super::pair::{FirstGivenSecond, Pair, PairRow, QuadratureNode};
 use crate::likelihood::local::Belief;
 
 /// Mean, less that of the cavity, and variance of one of the latent values.
@@ -28,16 +28,16 @@ struct Side<'a> {
     cavity: Belief,
     at: Moments,
     /// Its mean at a node, less that of the cavity.
-    mean: &'a dyn Fn(&Node) -> f64,
+    mean: &'a dyn Fn(&QuadratureNode) -> f64,
     /// Its second moment there, about the mean of the cavity.
-    square: &'a dyn Fn(&Node) -> f64,
+    square: &'a dyn Fn(&QuadratureNode) -> f64,
 }
 
 impl Side<'_> {
     /// `d (E, V) / d (m, v)` of the cavity of another latent value, or of its own where nodes tell
     /// all about that: a pair for each of the two.
-    fn slopes(&self, given: &Given, of: &Side<'_>) -> [[f64; 2]; 2] {
-        let cov = |a: &dyn Fn(&Node) -> f64, b: &dyn Fn(&Node) -> f64| {
+    fn slopes(&self, given: &FirstGivenSecond, of: &Side<'_>) -> [[f64; 2]; 2] {
+        let cov = |a: &dyn Fn(&QuadratureNode) -> f64, b: &dyn Fn(&QuadratureNode) -> f64| {
             let (ma, mb) = (given.mean(a), given.mean(b));
             given.mean(|n| (a(n) - ma) * (b(n) - mb))
         };
@@ -89,7 +89,7 @@ impl Side<'_> {
 }
 
 /// Of `f` alone.
-fn moments_of_f(given: &Given, cavity: Belief) -> Moments {
+fn moments_of_f(given: &FirstGivenSecond, cavity: Belief) -> Moments {
     let moved = given.mean(|n| n.moved);
     let lost = given.mean(|n| n.lost - (n.moved - moved).powi(2));
     Moments {

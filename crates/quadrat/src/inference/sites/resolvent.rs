@@ -52,14 +52,14 @@ impl Scaled {
 
 /// `R = T - T W W' T`.
 #[derive(Debug, Clone)]
-pub(in crate::inference) struct LowRank {
+pub(in crate::inference) struct LowRankResolvent {
     /// `T`.
     pub precision: Vec<f64>,
     /// `W'`, shape `[r, n]`.
     pub half: Mat<f64>,
 }
 
-impl LowRank {
+impl LowRankResolvent {
     /// `W'` with every column times a number.
     fn weighted(&self, weights: &[f64]) -> Mat<f64> {
         let mut out = self.half.clone();
@@ -72,7 +72,7 @@ impl LowRank {
 #[derive(Debug, Clone)]
 pub(in crate::inference) enum Resolvent {
     Scaled(Scaled),
-    LowRank(LowRank),
+    LowRank(LowRankResolvent),
 }
 
 impl Resolvent {
@@ -80,7 +80,7 @@ impl Resolvent {
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         match self {
             Self::Scaled(scaled) => scaled.times(x),
-            Self::LowRank(LowRank { precision, half }) => {
+            Self::LowRank(LowRankResolvent { precision, half }) => {
                 let tx: Vec<f64> = x.iter().zip(precision).map(|(x, t)| x * t).collect();
                 let inner = matvec(half.as_ref(), &tx);
                 let back = matvec(half.transpose(), &inner);
@@ -117,7 +117,7 @@ impl Resolvent {
                     k[(rows[i], rows[j])] - known[(i, j)]
                 })
             }
-            Self::LowRank(LowRank { half, .. }) => {
+            Self::LowRank(LowRankResolvent { half, .. }) => {
                 let own = Mat::from_fn(half.nrows(), rows.len(), |i, j| half[(i, rows[j])]);
                 par_gemm(own.transpose(), own.as_ref())
             }
@@ -125,7 +125,7 @@ impl Resolvent {
     }
 
     /// The posterior that follows from the prior.
-    pub(super) fn posterior(&self, k: MatRef<'_, f64>) -> Posterior<'_> {
+    pub(super) fn posterior(&self, k: MatRef<'_, f64>) -> SitesPosterior<'_> {
         let n = k.nrows();
         let mut covariance = Mat::zeros(n, n);
         let form = match self {
@@ -151,7 +151,7 @@ impl Resolvent {
                 Form::LowRank(low)
             }
         };
-        Posterior { covariance, form }
+        SitesPosterior { covariance, form }
     }
 }
 
@@ -160,7 +160,7 @@ fn eye(i: usize, j: usize) -> f64 {
 }
 
 /// `Sigma` and `P' = I - R K`.
-pub(super) struct Posterior<'a> {
+pub(super) struct SitesPosterior<'a> {
     /// `Sigma`, both triangles.
     pub covariance: Mat<f64>,
     form: Form<'a>,
@@ -170,14 +170,14 @@ enum Form<'a> {
     /// `P'`.
     Dense(Mat<f64>),
     /// `P' = I - T Sigma`.
-    LowRank(&'a LowRank),
+    LowRank(&'a LowRankResolvent),
 }
 
-impl Posterior<'_> {
+impl SitesPosterior<'_> {
     /// `Sigma x`.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         match &self.form {
-            Form::LowRank(LowRank { half, .. }) if 2 * half.nrows() < half.ncols() => {
+            Form::LowRank(LowRankResolvent { half, .. }) if 2 * half.nrows() < half.ncols() => {
                 matvec(half.transpose(), &matvec(half.as_ref(), x))
             }
             _ => matvec(self.covariance.as_ref(), x),

@@ -14,7 +14,7 @@ use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
 const WEAK: f64 = 1e-5;
 
 /// The solved system `B gamma = D (r - K delta)` of a [`Sweep`].
-pub(in crate::inference) struct Solved {
+pub(in crate::inference) struct SolvedSweep {
     /// `K^-1 (mu - m)`.
     pub alpha: Vec<f64>,
     /// `A' alpha`, of every constant that was told apart.
@@ -24,7 +24,7 @@ pub(in crate::inference) struct Solved {
     log_det: f64,
 }
 
-impl Solved {
+impl SolvedSweep {
     pub fn new(
         k: MatRef<'_, f64>,
         prior_mean: &[f64],
@@ -167,7 +167,7 @@ impl Sweep {
             return swept;
         }
         let (k, mean) = (process.k, process.prior_mean);
-        let (solved, parts) = Solved::of(process, terms, jitter)?;
+        let (solved, parts) = SolvedSweep::of(process, terms, jitter)?;
         let swept = Sweep::solved(k, parts, mean, terms, solved);
         Ok(Self {
             alpha: swept.alpha,
@@ -197,7 +197,7 @@ impl Sweep<Scaled> {
         terms: &[Term],
         jitter: f64,
     ) -> Result<Self, LinalgError> {
-        let solved = Solved::new(k, prior_mean, terms, jitter)?;
+        let solved = SolvedSweep::new(k, prior_mean, terms, jitter)?;
         Ok(Self::solved(k, None, prior_mean, terms, solved))
     }
 
@@ -207,11 +207,11 @@ impl Sweep<Scaled> {
         parts: Option<&Parted>,
         prior_mean: &[f64],
         terms: &[Term],
-        solved: Solved,
+        solved: SolvedSweep,
     ) -> Self {
         let n = terms.len();
         let shift = solved.shift(k, parts);
-        let Solved {
+        let SolvedSweep {
             alpha,
             resolvent,
             log_det,

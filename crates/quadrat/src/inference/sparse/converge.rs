@@ -48,7 +48,7 @@ const USABLE: f64 = 0.1;
 const SLOWEST: f64 = 0.99;
 
 /// Where a search ended.
-pub(super) struct Converged {
+pub(super) struct SearchEnd {
     pub normal: Normal,
     pub bound: Bound,
     /// Passes over all rows.
@@ -85,7 +85,7 @@ pub fn converge_sparse(
     Ok((found.normal, found.bound.value, found.passes))
 }
 
-impl Converged {
+impl SearchEnd {
     /// The variational posterior at these hyperparameters.
     pub fn found(&self, theta: &[f64]) -> VariationalPosterior {
         VariationalPosterior {
@@ -124,7 +124,7 @@ pub(super) fn search(
     start: Option<(Normal, Option<f64>)>,
     depth: Depth,
     is_stopped: &dyn Fn() -> bool,
-) -> Result<Converged, FitError> {
+) -> Result<SearchEnd, FitError> {
     let start = start.filter(|(near, _)| near.size() == problem.prior().inducing());
     let rate = start.as_ref().and_then(|(_, rate)| *rate);
     let with_bound = |(near, _)| stream.run(&near, Depth::Sites).map(|bound| (near, bound));
@@ -204,7 +204,7 @@ pub(super) fn search(
         bound = stream.run(&normal, depth)?;
         passes += 1;
     }
-    Ok(Converged {
+    Ok(SearchEnd {
         normal,
         bound,
         passes,

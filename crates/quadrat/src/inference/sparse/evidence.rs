@@ -46,7 +46,7 @@ pub struct SparseEvidence<'a> {
 }
 
 /// The bound at the best `q`, and its derivatives where wanted.
-pub(super) struct At {
+pub(super) struct BestBound {
     pub value: f64,
     pub gradient: Vec<f64>,
     pub in_places: Vec<f64>,
@@ -157,7 +157,7 @@ impl<'a> SparseEvidence<'a> {
         theta: &[f64],
         warm_start: &mut WarmStart,
         with_gradient: bool,
-    ) -> Result<At, FitError> {
+    ) -> Result<BestBound, FitError> {
         if self.is_stopped() {
             return Err(FitError::Stopped);
         }
@@ -187,9 +187,9 @@ impl<'a> SparseEvidence<'a> {
             count(1 + usize::from(start.is_none()) + usize::from(with_gradient));
             let (best, value) = collapsed(&near, &stream.run(&near, Depth::Sites)?)?;
             let found = if with_gradient {
-                At::of(stream.run(&best, Depth::All)?)
+                BestBound::of(stream.run(&best, Depth::All)?)
             } else {
-                At {
+                BestBound {
                     value,
                     gradient: Vec::new(),
                     in_places: Vec::new(),
@@ -235,11 +235,11 @@ impl<'a> SparseEvidence<'a> {
             seen.push(left.clone());
         }
         warm_start.leave_found(left);
-        Ok(At::of(found.bound))
+        Ok(BestBound::of(found.bound))
     }
 }
 
-impl At {
+impl BestBound {
     fn of(bound: Bound) -> Self {
         Self {
             value: bound.value,

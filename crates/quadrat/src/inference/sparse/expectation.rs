@@ -3,7 +3,7 @@
 use super::log_squares;
 use super::log_sum::LogSum;
 use super::moments::SumMoments;
-use super::points::{Marginals, Points};
+use super::points::{MarginalSlopes, RowPoints};
 use crate::likelihood::local::{Belief, Local, SumTerms};
 use crate::likelihood::log_square::expected_log_square;
 use crate::link::{CLIP, Form, Link};
@@ -33,8 +33,8 @@ pub(super) fn of_sum(
     likelihood: &dyn Local,
     own: &[f64],
     row: usize,
-    points: &Points<'_>,
-    out: Option<Marginals<'_>>,
+    points: &RowPoints<'_>,
+    out: Option<MarginalSlopes<'_>>,
 ) -> f64 {
     let moments = SumMoments::new(points);
     let (mean, variance) = (moments.mean, moments.variance);
@@ -76,8 +76,8 @@ pub(super) fn of_sum(
 fn of_squares(
     terms: &SumTerms,
     moments: &SumMoments,
-    points: &Points<'_>,
-    out: Option<Marginals<'_>>,
+    points: &RowPoints<'_>,
+    out: Option<MarginalSlopes<'_>>,
 ) -> f64 {
     let (mean, variance) = (moments.mean, moments.variance);
     // N = sum_i w_i m_i^2, n = N / E and u = V / (2 E (E + N)).
@@ -106,8 +106,8 @@ fn of_squares(
 fn lemma(
     terms: &SumTerms,
     moments: &SumMoments,
-    points: &Points<'_>,
-    out: Option<Marginals<'_>>,
+    points: &RowPoints<'_>,
+    out: Option<MarginalSlopes<'_>>,
 ) -> f64 {
     let n = points.weights.len();
     let mean = moments.mean;
@@ -266,7 +266,7 @@ mod tests {
         (mean, s): &Case,
     ) -> (f64, Vec<f64>, Vec<f64>, Mat<f64>, Vec<f64>) {
         let variance: Vec<f64> = (0..4).map(|i| s[(i, i)]).collect();
-        let points = Points {
+        let points = RowPoints {
             link,
             weights: &WEIGHTS,
             mean,
@@ -277,7 +277,7 @@ mod tests {
         };
         let (mut dm, mut dv, mut dc) = (vec![0.0; 4], vec![0.0; 4], Mat::zeros(4, 4));
         let mut to_own = vec![0.0; own.len()];
-        let out = Marginals {
+        let out = MarginalSlopes {
             to_mean: &mut dm,
             to_variance: &mut dv,
             to_covariance: &mut dc,

@@ -6,13 +6,13 @@ use crate::covariance::CrossWork;
 use crate::linalg::{Mat, MatRef, dot, gemm_lower_into, lower_times_into, mirror_lower, reshape};
 
 /// What a pass needs of a chunk that depends on the hyperparameters alone, not on `q`.
-pub(super) struct Features {
+pub(super) struct ChunkFeatures {
     /// `A = L^-1 K_uX`.
     pub a: Mat<f64>,
     /// `k_ii - a_i'a_i`.
     pub residual: Vec<f64>,
     /// The sample of every row about a sum with its residual covariance, in the order of the rows.
-    pub within: Vec<Sample>,
+    pub within: Vec<SampledPairs>,
 }
 
 /// Columns of a chunk that are handled at a time: of some hundred inducing points they stay in the
@@ -20,12 +20,12 @@ pub(super) struct Features {
 pub(super) const WIDTH: usize = 128;
 
 /// Work space of one thread for `WIDTH` columns.
-pub(super) struct Panel {
+pub(super) struct ColumnWork {
     pub cross: Mat<f64>,
     pub work: CrossWork,
 }
 
-impl Panel {
+impl ColumnWork {
     pub fn new() -> Self {
         Self {
             cross: Mat::new(),
@@ -35,7 +35,7 @@ impl Panel {
 }
 
 /// The pairs of a row that are used.
-pub(super) struct Sample {
+pub(super) struct SampledPairs {
     /// Counted within the row.
     pub points: Vec<usize>,
     /// Counted within the chunk.
@@ -46,7 +46,7 @@ pub(super) struct Sample {
     pub residual: Mat<f64>,
 }
 
-impl Features {
+impl ChunkFeatures {
     /// `whitener` is `L^-1`.
     pub fn new(
         problem: &dyn SparseProblem,
@@ -55,7 +55,7 @@ impl Features {
         chunk: usize,
     ) -> Self {
         let mut out = Self::empty();
-        out.fill(problem, theta, whitener, chunk, &mut Panel::new());
+        out.fill(problem, theta, whitener, chunk, &mut ColumnWork::new());
         out
     }
 
@@ -75,7 +75,7 @@ impl Features {
         theta: &[f64],
         whitener: MatRef<'_, f64>,
         chunk: usize,
-        panel: &mut Panel,
+        panel: &mut ColumnWork,
     ) {
         let (bags, prior) = (problem.bags(), problem.prior());
         let (a, residual) = (&mut self.a, &mut self.residual);
@@ -110,7 +110,7 @@ impl Features {
                     self.residual[place] = own[(i, i)].max(0.0);
                 }
             }
-            self.within.push(Sample {
+            self.within.push(SampledPairs {
                 points,
                 places,
                 is_full,

@@ -9,10 +9,10 @@
 //! solved first. From their optimum, and with its Hessian, a few Newton steps are left
 //! ([`super::newton`]).
 
+use super::coarse_to_fine::coarse_to_fine;
 use super::evidence::SparseEvidence;
-use super::moves::{Column, ROUNDS, Through, columns, relocate};
+use super::moves::{MovingColumn, ROUNDS, Through, columns, relocate};
 use super::options::SparseOptions;
-use super::parts::coarse_to_fine;
 use super::stages::{Done, GAINS, Watch, stages, unless_stopped};
 use super::state::fingerprint;
 use super::{SparseProblem, SparseState, VariationalPosterior};
@@ -224,7 +224,7 @@ pub fn learn_sparse(
 /// The stages of the search, between which inducing points are moved.
 fn search(
     problem: &dyn SparseProblem,
-    columns: &[Column],
+    columns: &[MovingColumn],
     options: &SparseOptions,
     state: &mut SparseState,
     watch: &Watch<'_>,

@@ -16,7 +16,7 @@ use crate::special::{elementary, scalar};
 
 /// The gap between `E log Z` and `log E Z`, as a function of `u = a / E Z` and `n = N / E Z`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Gap {
+pub(super) struct JensenGap {
     /// `E log(Z / E Z)`.
     pub value: f64,
     /// Its derivatives in `u` and `n`.
@@ -47,10 +47,10 @@ const ASYMPTOTIC: f64 = 14.0;
 /// # Source
 /// Johnson, Kotz and Balakrishnan 1995, eq. 29.2 for the mixture; the expansion is that of the
 /// logarithm in cumulants.
-pub(super) fn expected_log(u: f64, n: f64) -> Gap {
+pub(super) fn expected_log(u: f64, n: f64) -> JensenGap {
     if !(u.is_finite() && n.is_finite()) {
         // For sums that are not numbers the weights would never end.
-        return Gap {
+        return JensenGap {
             value: f64::NAN,
             in_scale: f64::NAN,
             in_share: f64::NAN,
@@ -95,7 +95,7 @@ pub(super) fn expected_log(u: f64, n: f64) -> Gap {
         0.5 * sums.trigamma / sums.weight,
         0.5 * sums.inverse / sums.weight,
     );
-    Gap {
+    JensenGap {
         value: log + elementary::log(u),
         in_scale: (1.0 - k * in_k - 2.0 * h * in_lambda) / u,
         in_share: (in_lambda - in_k) / u,
@@ -120,13 +120,13 @@ impl Sums {
 }
 
 /// Up to `u^3`: cumulants of `Z / E Z` are `2^(r-1) (r-1)! u^(r-1) (1 + (r - 1) n)`.
-fn expansion(u: f64, n: f64) -> Gap {
+fn expansion(u: f64, n: f64) -> JensenGap {
     let (one, two, three) = (1.0 + n, 1.0 + 2.0 * n, 1.0 + 3.0 * n);
     let second = 8.0 / 3.0 * two - 3.0 * one * one;
     let third = -12.0 * three + 32.0 * one * two - 20.0 * one * one * one;
     let in_second = 16.0 / 3.0 - 6.0 * one;
     let in_third = -36.0 + 32.0 * (two + 2.0 * one) - 60.0 * one * one;
-    Gap {
+    JensenGap {
         value: u * (-one + u * (second + u * third)),
         in_scale: -one + u * (2.0 * second + 3.0 * u * third),
         in_share: u * (-1.0 + u * (in_second + u * in_third)),

@@ -1,9 +1,9 @@
 //! Mean and variance of a weighted sum after a link, and their adjoints.
 
-use super::control::{Control, Slopes, over};
+use super::control_variate::{ControlSlopes, ControlVariate, over};
 use super::features::columns;
-use super::points::LowRank;
-use super::points::{Marginals, Points};
+use super::points::ExplainedPart;
+use super::points::{MarginalSlopes, RowPoints};
 use crate::inference::pooled::Total;
 use crate::likelihood::local::Belief;
 use crate::linalg::{Mat, MatRef, dot, gemm, gemm_into};
@@ -18,7 +18,7 @@ pub(super) struct SumMoments {
     /// `e_i = w_i E psi(f_i)`; `w_i` without a link.
     share: Vec<f64>,
     /// Covariances of pairs of terms in the sample, summed; where not all points are in it, less
-    /// their first-order part that inducing points explain ([`Control`]).
+    /// their first-order part that inducing points explain ([`ControlVariate`]).
     pairs: f64,
     /// `rho`, which scales that to all pairs.
     scale: f64,
@@ -32,11 +32,11 @@ pub(super) struct SumMoments {
     /// Of every point behind `softplus` and of probabilities, and of its sample.
     each: Vec<Moments>,
     series: Option<Series>,
-    control: Option<Control>,
+    control: Option<ControlVariate>,
 }
 
 impl SumMoments {
-    pub fn new(p: &Points<'_>) -> Self {
+    pub fn new(p: &RowPoints<'_>) -> Self {
         let n = p.weights.len();
         let at = |i: usize| Belief {
             mean: p.mean[i],
@@ -144,7 +144,9 @@ impl SumMoments {
             };
             held = products(&mut p.sample.iter().copied());
             scale = over(products(&mut (0..n)), held);
-            control = p.low_rank.map(|low| Control::new(p, &low, &share, &each));
+            control = p
+                .low_rank
+                .map(|low| ControlVariate::new(p, &low, &share, &each));
         }
         let mut known = 0.0;
         if let Some(control) = &control {
@@ -168,7 +170,13 @@ impl SumMoments {
     }
 
     /// The adjoint of `d_mean E Z + d_variance Var Z`.
-    pub fn adjoint(&self, p: &Points<'_>, d_mean: f64, d_variance: f64, out: &mut Marginals<'_>) {
+    pub fn adjoint(
+        &self,
+        p: &RowPoints<'_>,
+        d_mean: f64,
+        d_variance: f64,
+        out: &mut MarginalSlopes<'_>,
+    ) {
         let (to_mean, to_variance) = (&mut *out.to_mean, &mut *out.to_variance);
         let to_covariance = &mut *out.to_covariance;
         let (n, s) = (p.weights.len(), p.sample.len());
@@ -192,7 +200,7 @@ impl SumMoments {
             && d_variance != 0.0
         {
             let by = (d_variance, self.scale);
-            let mut slopes = Slopes {
+            let mut slopes = ControlSlopes {
                 to_mean: &mut *to_mean,
                 to_variance: &mut *to_variance,
                 to_share: &mut to_share,
@@ -301,14 +309,14 @@ pub fn sampled_total(
     gemm_into(part.as_mut(), true, -1.0, w.transpose(), w.as_ref());
     let mean: Vec<f64> = at.iter().map(|b| b.mean).collect();
     let variance: Vec<f64> = at.iter().map(|b| b.variance).collect();
-    let seen = SumMoments::new(&Points {
+    let seen = SumMoments::new(&RowPoints {
         link,
         weights,
         mean: &mean,
         variance: &variance,
         sample,
         covariance,
-        low_rank: Some(LowRank {
+        low_rank: Some(ExplainedPart {
             columns: more,
             less: Some(less),
             sample: &part,

@@ -30,23 +30,26 @@ fn evaluate(link: Link, (w, m, s, b): &Case, sample: &[usize]) -> Evaluated {
     let covariance = Mat::from_fn(k, k, |i, j| s[(sample[i], sample[j])]);
     let seen = b.as_ref().map(|b| columns(b.as_ref(), sample));
     let part = seen.as_ref().map(|b| gemm(b.transpose(), b.as_ref()));
-    let points = Points {
+    let points = RowPoints {
         link,
         weights: w,
         mean: m,
         variance: &variance,
         sample,
         covariance: &covariance,
-        low_rank: b.as_ref().zip(part.as_ref()).map(|(b, part)| LowRank {
-            columns: b.as_ref(),
-            less: None,
-            sample: part,
-        }),
+        low_rank: b
+            .as_ref()
+            .zip(part.as_ref())
+            .map(|(b, part)| ExplainedPart {
+                columns: b.as_ref(),
+                less: None,
+                sample: part,
+            }),
     };
     let found = SumMoments::new(&points);
     let (mut dm, mut dv) = (vec![0.0; w.len()], vec![0.0; w.len()]);
     let (mut dc, mut low) = (Mat::zeros(k, k), None);
-    let mut out = Marginals {
+    let mut out = MarginalSlopes {
         to_mean: &mut dm,
         to_variance: &mut dv,
         to_covariance: &mut dc,

@@ -28,7 +28,7 @@ const STEP: f64 = 1e-6;
 
 /// A column along which inducing points move.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
+pub(super) struct MovingColumn {
     index: usize,
     /// Typical distance of neighbours.
     unit: f64,
@@ -37,7 +37,7 @@ pub(super) struct Column {
 }
 
 /// The columns of `moving` along which the points of rows differ.
-pub(super) fn columns(problem: &dyn SparseProblem, moving: &[usize]) -> Vec<Column> {
+pub(super) fn columns(problem: &dyn SparseProblem, moving: &[usize]) -> Vec<MovingColumn> {
     let induced = problem.induced();
     let chunks = problem.bags().chunks();
     let range = |column: usize| {
@@ -49,7 +49,7 @@ pub(super) fn columns(problem: &dyn SparseProblem, moving: &[usize]) -> Vec<Colu
     let wide = moving.iter().map(|&index| (index, range(index)));
     let wide: Vec<_> = wide.filter(|(_, (lo, hi))| lo < hi).collect();
     let along = (induced.inducing().len() as f64).powf(1.0 / wide.len().max(1) as f64);
-    let column = |(index, range): (usize, (f64, f64))| Column {
+    let column = |(index, range): (usize, (f64, f64))| MovingColumn {
         index,
         unit: (range.1 - range.0) / along,
         range,
@@ -65,7 +65,7 @@ pub(super) struct Through<'a> {
 
 impl<'a> Through<'a> {
     /// With the coordinates `places` along the columns, column by column.
-    pub fn new(problem: &'a dyn SparseProblem, columns: &[Column], places: &[f64]) -> Self {
+    pub fn new(problem: &'a dyn SparseProblem, columns: &[MovingColumn], places: &[f64]) -> Self {
         let induced = problem.induced();
         let inducing = induced.inducing();
         let pairs = columns.iter().zip(places.chunks(inducing.len()));
@@ -117,7 +117,7 @@ impl SparseProblem for Through<'_> {
 pub(super) fn relocate(
     problem: &dyn SparseProblem,
     space: &FreeSpace<'_>,
-    columns: &[Column],
+    columns: &[MovingColumn],
     options: &SparseOptions,
     state: &mut SparseState,
     watch: &Watch<'_>,
@@ -136,7 +136,7 @@ pub(super) fn relocate(
     let start: Vec<f64> = (0..size).map(|i| state.places[i] / of(i).unit).collect();
     let bounds: Vec<(f64, f64)> = (0..size)
         .map(|i| {
-            let Column { unit, range, .. } = of(i);
+            let MovingColumn { unit, range, .. } = of(i);
             (range.0 / unit, range.1 / unit)
         })
         .collect();

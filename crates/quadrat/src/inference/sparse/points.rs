@@ -7,7 +7,7 @@ use crate::linalg::MatRef;
 use crate::link::Link;
 
 /// The points of one row under `q`.
-pub(super) struct Points<'a> {
+pub(super) struct RowPoints<'a> {
     pub link: Link,
     pub weights: &'a [f64],
     pub mean: &'a [f64],
@@ -17,11 +17,11 @@ pub(super) struct Points<'a> {
     /// Covariance of the sample, symmetric; its diagonal is not read.
     pub covariance: &'a Mat<f64>,
     /// The part of the covariance that is used for every pair, where the rest is sampled.
-    pub low_rank: Option<LowRank<'a>>,
+    pub low_rank: Option<ExplainedPart<'a>>,
 }
 
 /// Derivatives in the marginals of the points of a row, which are added to.
-pub(super) struct Marginals<'a> {
+pub(super) struct MarginalSlopes<'a> {
     pub to_mean: &'a mut [f64],
     pub to_variance: &'a mut [f64],
     /// In the covariances of the sample, overwritten: zero on its diagonal, `(i, j)` and `(j, i)`
@@ -41,7 +41,7 @@ pub(super) fn in_chunk(bags: &Bags, chunk: usize, row: usize, sample: &[usize]) 
 
 /// The part of low rank of the covariance of the points of a row.
 #[derive(Clone, Copy)]
-pub(super) struct LowRank<'a> {
+pub(super) struct ExplainedPart<'a> {
     /// `B`, a column for every point; the part is `B'B`.
     pub columns: MatRef<'a, f64>,
     /// `W`, where the part is `B'B - W'W`; there are no adjoints for that.

@@ -6,7 +6,7 @@ use super::points::LowRankSlope;
 use crate::linalg::{Mat, add_scaled, gemm_lower_into};
 
 /// Derivatives in the covariances of a row about a sum.
-pub(super) struct Slope {
+pub(super) struct CovarianceSlopes {
     /// Its points, counted within the chunk.
     pub here: Range<usize>,
     /// In those of its sample.
@@ -23,7 +23,7 @@ pub(super) struct Slope {
 /// the vector `along` that it multiplies.
 pub(super) fn for_columns(
     columns: Range<usize>,
-    slopes: &[Slope],
+    slopes: &[CovarianceSlopes],
     mut act: impl FnMut(usize, Option<(f64, &[f64])>),
 ) {
     let mut next = columns.start;

@@ -1,10 +1,10 @@
 //! The stages of a search for the hyperparameters, and reports of its progress.
 
 use super::SparseState;
-use super::newton::{Ended, Place};
+use super::quasi_newton::{Ended, QuasiNewtonIterate};
 use crate::error::FitError;
 use crate::inference::WarmStart;
-use crate::inference::free::{Density, FreeSpace};
+use crate::inference::free::{FreeSpace, LogPosterior};
 use crate::linalg::Mat;
 use crate::optimise::{self, minimise};
 use crate::progress::{Event, Keeper, Progress};
@@ -25,7 +25,7 @@ pub(super) struct Done {
     pub converged: bool,
     pub reason: String,
     /// The density there, where it was evaluated at the final tolerance.
-    pub density: Option<Density>,
+    pub density: Option<LogPosterior>,
 }
 
 /// What was computed, or nothing where the keeper stopped it.
@@ -75,7 +75,7 @@ fn begin(
     state: &mut SparseState,
     warm_start: &mut WarmStart,
     watch: &Watch<'_>,
-) -> Result<Density, FitError> {
+) -> Result<LogPosterior, FitError> {
     state.evaluations += 1;
     let density = space.evaluate(&state.z, warm_start);
     if let Some(found) = warm_start.found() {
@@ -96,7 +96,7 @@ fn newton(
     let density = begin(space, state, &mut warm_start, watch)?;
     let n = space.size();
     let curvature = state.matrix().unwrap_or_else(|| Mat::identity(n, n));
-    let mut at = Place {
+    let mut at = QuasiNewtonIterate {
         z: state.z.clone(),
         density,
         warm_start,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::row::{Row, counts};
+use super::row::{EventRow, counts};
 use crate::error::InputError;
 use crate::problem::observations::Observations;
 use crate::support::{Atom, Functionals};
@@ -14,7 +14,7 @@ use crate::support::{Atom, Functionals};
 /// * `dims` - the dimensions that sides of rows are along
 pub(super) fn apply(
     table: &Observations,
-    rows: &[&Row],
+    rows: &[&EventRow],
     dims: &[String],
 ) -> Result<Option<Observations>, InputError> {
     let mut goes = vec![false; table.supports.len()];
@@ -57,7 +57,7 @@ pub(super) fn apply(
 /// # Arguments
 /// * `own` - the supports of its table
 /// * `along` - for every dimension of these the one of the row's sides
-pub(super) fn atoms(row: &Row, own: &Functionals, along: &[Option<usize>]) -> Vec<Atom> {
+pub(super) fn atoms(row: &EventRow, own: &Functionals, along: &[Option<usize>]) -> Vec<Atom> {
     let like = own.atoms(row.row).start;
     let sides = own.sides_of(like).into_iter().zip(along);
     let lines: Vec<Vec<(f64, f64)>> = sides

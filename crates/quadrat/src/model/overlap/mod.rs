@@ -25,7 +25,7 @@ mod words;
 
 pub use kinds::{Overlap, Treatment, WhyKept};
 pub(super) use later::grown;
-use row::{Rows, by_output};
+use row::{EventRows, by_output};
 
 use super::Model;
 use crate::error::InputError;
@@ -84,7 +84,7 @@ pub fn counted_once(tables: &[Observations]) -> Result<CountedOnce, InputError> 
     let mut made: Vec<Option<Observations>> = tables.iter().cloned().map(Some).collect();
     let mut overlaps = Vec::new();
     for group in by_output(tables) {
-        let mut all = Rows::new(&group)?;
+        let mut all = EventRows::new(&group)?;
         if all.rows.len() < 2 || all.dims.is_empty() {
             continue;
         }
@@ -94,7 +94,7 @@ pub fn counted_once(tables: &[Observations]) -> Result<CountedOnce, InputError> 
         shared::totals_and_rest(&mut all, &mut overlaps);
         for &(number, _, table) in &group {
             let own = all.rows.iter().filter(|row| row.table == number);
-            let own: Vec<&row::Row> = own.collect();
+            let own: Vec<&row::EventRow> = own.collect();
             if own.iter().any(|row| row.goes || row.is_changed) {
                 made[number] = apply::apply(table, &own, &all.dims)?;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::row::Row;
+use super::row::EventRow;
 use super::{Overlap, Treatment, WhyKept};
 
 /// Edges are one within this share of the range of all: rounding of decimal fractions.
@@ -22,7 +22,7 @@ type Edges = (f64, f64);
 ///
 /// # Numerics
 /// O(n log n) for n rows along each dimension.
-pub(super) fn take_differences(rows: &mut [Row], found: &mut Vec<Overlap>) {
+pub(super) fn take_differences(rows: &mut [EventRow], found: &mut Vec<Overlap>) {
     let dims = rows.iter().map(|row| row.sides.len()).max().unwrap_or(0);
     for d in 0..dims {
         for group in alike_but_along(rows, d) {
@@ -46,7 +46,7 @@ pub(super) fn take_differences(rows: &mut [Row], found: &mut Vec<Overlap>) {
 }
 
 /// Groups of rows that are one box along a dimension, and the same along all others.
-fn alike_but_along(rows: &[Row], d: usize) -> Vec<Vec<usize>> {
+fn alike_but_along(rows: &[EventRow], d: usize) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for (i, row) in rows.iter().enumerate() {
         let is_box = |side: &[Edges]| matches!(side, [(lower, upper)] if lower < upper);
@@ -65,7 +65,7 @@ fn alike_but_along(rows: &[Row], d: usize) -> Vec<Vec<usize>> {
 }
 
 /// The edges of some rows, those that differ by rounding made one.
-fn snapped(rows: &[Row], group: &[usize], d: usize) -> Vec<Edges> {
+fn snapped(rows: &[EventRow], group: &[usize], d: usize) -> Vec<Edges> {
     let edges: Vec<Edges> = group.iter().map(|&row| rows[row].sides[d][0]).collect();
     let mut all: Vec<f64> = edges.iter().flat_map(|&(a, b)| [a, b]).collect();
     all.sort_unstable_by(f64::total_cmp);
@@ -136,7 +136,7 @@ struct Run {
 
 impl Run {
     /// What is left of rows that have others within them, or why that cannot be said.
-    fn apart(&self, rows: &[Row]) -> Result<Vec<Step>, Overlap> {
+    fn apart(&self, rows: &[EventRow]) -> Result<Vec<Step>, Overlap> {
         let within = self.tree(rows)?;
         let mut counts: Vec<(f64, f64)> = self.rows.iter().map(|&row| rows[row].count).collect();
         let mut steps: Vec<Step> = Vec::new();
@@ -165,7 +165,7 @@ impl Run {
     }
 
     /// The boxes right within each.
-    fn tree(&self, rows: &[Row]) -> Result<Vec<Vec<usize>>, Overlap> {
+    fn tree(&self, rows: &[EventRow]) -> Result<Vec<Vec<usize>>, Overlap> {
         let mut within: Vec<Vec<usize>> = vec![Vec::new(); self.rows.len()];
         let mut around: Vec<usize> = Vec::new();
         for (at, &(lower, upper)) in self.edges.iter().enumerate() {
@@ -190,7 +190,7 @@ impl Run {
 
     fn step(
         &self,
-        rows: &[Row],
+        rows: &[EventRow],
         at: usize,
         within: Vec<usize>,
         counts: &mut [(f64, f64)],
@@ -279,7 +279,7 @@ impl Run {
         gaps
     }
 
-    fn kept(&self, rows: &[Row], why: WhyKept, at: usize, other: usize) -> Overlap {
+    fn kept(&self, rows: &[EventRow], why: WhyKept, at: usize, other: usize) -> Overlap {
         Overlap::new(
             self.rows.iter().map(|&row| rows[row].number),
             (rows[self.rows[at]].number, rows[self.rows[other]].number),
@@ -288,8 +288,8 @@ impl Run {
     }
 
     /// Makes the rows of a run what is left of them, and tells what was done.
-    fn take(&self, rows: &mut [Row], d: usize, steps: Vec<Step>, found: &mut Vec<Overlap>) {
-        let number = |rows: &[Row], i: usize| rows[self.rows[i]].number;
+    fn take(&self, rows: &mut [EventRow], d: usize, steps: Vec<Step>, found: &mut Vec<Overlap>) {
+        let number = |rows: &[EventRow], i: usize| rows[self.rows[i]].number;
         let mut example = None;
         for step in steps {
             let within = step.within.iter().map(|&i| number(rows, i));

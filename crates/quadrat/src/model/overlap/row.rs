@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// A row that counts events.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct EventRow {
     /// Its place among the rows of all tables.
     pub number: usize,
     pub table: usize,
@@ -41,7 +41,7 @@ pub(super) struct Row {
     pub is_changed: bool,
 }
 
-impl Row {
+impl EventRow {
     /// The expected number of events at a rate of one.
     pub fn mass(&self) -> f64 {
         self.exposure * self.size
@@ -68,8 +68,8 @@ impl Row {
 
 /// The rows of one output that count events, with their supports along the dimensions that all of
 /// its tables have.
-pub(super) struct Rows {
-    pub rows: Vec<Row>,
+pub(super) struct EventRows {
+    pub rows: Vec<EventRow>,
     pub supports: Functionals,
     /// The dimensions.
     pub dims: Vec<String>,
@@ -95,7 +95,7 @@ fn of_trials(table: &Observations) -> bool {
     matches!(table.likelihood.outcomes(), Outcomes::Successes { .. })
 }
 
-impl Rows {
+impl EventRows {
     /// The rows of some tables over boxes, regions and bags that say something.
     ///
     /// # Arguments
@@ -155,7 +155,7 @@ impl Rows {
                 true => supports.sides_of(atoms.start),
                 false => Vec::new(),
             };
-            self.rows.push(Row {
+            self.rows.push(EventRow {
                 number: first + row,
                 table,
                 row,

@@ -5,12 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::apply::atoms;
 use super::nested::{SAME_TOTAL, SHARED};
-use super::row::{Row, Rows};
+use super::row::{EventRow, EventRows};
 use super::{Overlap, Treatment, WhyKept};
 use crate::problem::kernel_products::limit;
-use crate::problem::row_products::Gram;
+use crate::problem::row_products::RowProducts;
 use crate::support::Functionals;
-use crate::support::overlap::{Products, products};
+use crate::support::overlap::{OverlapProducts, products};
 
 /// Borders have no more in common than this share of the smaller region: rounding of areas.
 const NOTHING: f64 = 1e-9;
@@ -18,9 +18,9 @@ const NOTHING: f64 = 1e-9;
 const SAME: f64 = 1e-6;
 
 /// Leaves out rows that are the totals of others, and tells of rows that meet beyond that.
-pub(super) fn totals_and_rest(all: &mut Rows, found: &mut Vec<Overlap>) {
+pub(super) fn totals_and_rest(all: &mut EventRows, found: &mut Vec<Overlap>) {
     let mut told = Told::new(found);
-    let speaks = |row: &Row| !row.goes && !told.stuck.contains(&row.number);
+    let speaks = |row: &EventRow| !row.goes && !told.stuck.contains(&row.number);
     let live: Vec<usize> = (0..all.rows.len())
         .filter(|&at| speaks(&all.rows[at]))
         .collect();
@@ -34,7 +34,7 @@ pub(super) fn totals_and_rest(all: &mut Rows, found: &mut Vec<Overlap>) {
         return;
     };
     let meet = Meet::new(&products, live.len());
-    let gram = Gram::new(&averages, &meet.products(), |_| false);
+    let gram = RowProducts::new(&averages, &meet.products(), |_| false);
     for (row, of) in gram.dependent(limit(&averages)) {
         // Averages over parts make up that over the whole with shares of it.
         if of.len() < 2 || of.iter().any(|(_, share)| *share <= 0.0) {
@@ -112,7 +112,13 @@ impl Told {
 }
 
 /// Leaves out the total of some rows, where counts and exposures add up.
-fn total(rows: &mut [Row], whole: usize, of: &[usize], told: &mut Told, found: &mut Vec<Overlap>) {
+fn total(
+    rows: &mut [EventRow],
+    whole: usize,
+    of: &[usize],
+    told: &mut Told,
+    found: &mut Vec<Overlap>,
+) {
     let own = rows[whole].number;
     let parts: Vec<usize> = of.iter().map(|&at| rows[at].number).collect();
     let mut tell = |told: &mut Told, why: Option<WhyKept>| {
@@ -164,9 +170,9 @@ fn total(rows: &mut [Row], whole: usize, of: &[usize], told: &mut Told, found: &
 
 /// Leaves out successes among trials of which both are the sums of those of some rows: of the same
 /// people. Surveys of one place with as many answers otherwise are samples of their own.
-fn total_of_trials(rows: &mut [Row], whole: usize, of: &[usize], found: &mut Vec<Overlap>) {
-    let sum = |value: &dyn Fn(&Row) -> f64| of.iter().map(|&at| value(&rows[at])).sum::<f64>();
-    let is_sum = |value: &dyn Fn(&Row) -> f64| {
+fn total_of_trials(rows: &mut [EventRow], whole: usize, of: &[usize], found: &mut Vec<Overlap>) {
+    let sum = |value: &dyn Fn(&EventRow) -> f64| of.iter().map(|&at| value(&rows[at])).sum::<f64>();
+    let is_sum = |value: &dyn Fn(&EventRow) -> f64| {
         (sum(value) - value(&rows[whole])).abs() <= NOTHING * value(&rows[whole])
     };
     if !is_sum(&|row| row.exposure) || !is_sum(&|row| row.count.0) {
@@ -179,7 +185,7 @@ fn total_of_trials(rows: &mut [Row], whole: usize, of: &[usize], found: &mut Vec
 }
 
 /// The supports of some rows as they are by now.
-fn current(all: &Rows, live: &[usize]) -> Functionals {
+fn current(all: &EventRows, live: &[usize]) -> Functionals {
     let along: Vec<Option<usize>> = (0..all.dims.len()).map(Some).collect();
     let changed = live.iter().filter_map(|&at| {
         let row = &all.rows[at];
@@ -225,7 +231,7 @@ struct Meet {
 }
 
 impl Meet {
-    fn new(products: &Products, rows: usize) -> Self {
+    fn new(products: &OverlapProducts, rows: usize) -> Self {
         let mut meet = Self {
             own: vec![0.0; rows],
             pairs: BTreeMap::new(),
@@ -242,7 +248,7 @@ impl Meet {
         meet
     }
 
-    fn products(&self) -> Products {
+    fn products(&self) -> OverlapProducts {
         let own = self.own.iter().enumerate().map(|(i, v)| (i, i, *v));
         let pairs = self.pairs.iter().map(|(&(i, j), v)| (i, j, *v));
         own.chain(pairs).collect()

@@ -1,10 +1,10 @@
 //! What a fit believes of the functions under some rows of a table.
 
 use super::drawn::DrawnMeans;
-use super::law::Law;
 use super::table::Behind;
-use super::told::{Reported, told};
-use super::truncated_normal::TruncatedNormal;
+use super::told::{ReportedValue, told};
+use super::truncated_normal::TruncatedPart;
+use super::value_distribution::ValueDistribution;
 use crate::error::FitError;
 use crate::inference::Factor;
 use crate::inference::sites::Method;
@@ -48,7 +48,7 @@ pub(super) struct Beliefs<'a> {
     /// What they reported, with the noise that the fit used.
     pub likelihood: &'a Likelihood,
     /// The rows, by their places in the table, and what each told.
-    pub rows: Vec<(usize, Reported)>,
+    pub rows: Vec<(usize, ReportedValue)>,
     /// The supports, as functions of the kernel's columns.
     pub at: Functionals,
     /// From the function to the mean of a count.
@@ -74,7 +74,7 @@ pub(super) struct Beliefs<'a> {
 
 /// A component of what is believed of the function under a row.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct BeliefComponent {
     /// The node of the hyperparameters.
     pub node: usize,
     pub weight: f64,
@@ -86,11 +86,11 @@ pub(super) struct Part {
 
 /// The value behind a row at one component: in closed form, or as values of the function that stand
 /// for it, under each of which the noise has this sd.
-pub(super) enum Within {
-    Cut(TruncatedNormal),
+pub(super) enum ValueBehind {
+    Cut(TruncatedPart),
     Nodes {
         noise: f64,
-        cuts: Vec<TruncatedNormal>,
+        cuts: Vec<TruncatedPart>,
     },
 }
 
@@ -115,7 +115,7 @@ impl<'a> Beliefs<'a> {
         let (posterior, table) = (behind.posterior, behind.table);
         let observed = &posterior.tables[table];
         behind.check(rows)?;
-        let told: Vec<(usize, Reported)> = rows
+        let told: Vec<(usize, ReportedValue)> = rows
             .iter()
             .map(|&row| (row, told(observed.likelihood(), row)))
             .collect();
@@ -143,7 +143,8 @@ impl<'a> Beliefs<'a> {
             let g = posterior.varying_at(second, &at)?;
             Ok::<_, FitError>((g, second.spec.link))
         });
-        let is_count = |(_, told): &(usize, Reported)| matches!(told, Reported::Count { .. });
+        let is_count =
+            |(_, told): &(usize, ReportedValue)| matches!(told, ReportedValue::Count { .. });
         let drawn = match told.iter().any(is_count) {
             true => DrawnMeans::of(posterior, &places, (&at, link))?,
             false => None,
@@ -170,7 +171,7 @@ impl<'a> Beliefs<'a> {
     }
 
     /// The components of a row that matter.
-    pub fn parts(&self, i: usize) -> Vec<Part> {
+    pub fn parts(&self, i: usize) -> Vec<BeliefComponent> {
         let mut held = 0.0;
         let mut parts = Vec::new();
         let spreads = self.spread.as_ref();
@@ -180,7 +181,7 @@ impl<'a> Beliefs<'a> {
                 break;
             }
             held += weight;
-            let part = |share: f64, spread: Option<f64>| Part {
+            let part = |share: f64, spread: Option<f64>| BeliefComponent {
                 node,
                 weight: weight * share,
                 mean,
@@ -224,25 +225,25 @@ impl<'a> Beliefs<'a> {
     fn ends(&self, i: usize, own: &[f64]) -> (f64, f64) {
         let open = (f64::NEG_INFINITY, f64::INFINITY);
         match self.rows[i].1 {
-            Reported::Between { lower, upper } => (lower, upper),
-            Reported::Rank(rank) => {
+            ReportedValue::Between { lower, upper } => (lower, upper),
+            ReportedValue::Rank(rank) => {
                 let Outcomes::Ranks(ordinal) = self.likelihood.outcomes() else {
                     return open;
                 };
                 ends_of_rank(rank, &ordinal.thresholds(own))
             }
-            Reported::Value(_)
-            | Reported::Count { .. }
-            | Reported::Noisy { .. }
-            | Reported::Function => open,
+            ReportedValue::Value(_)
+            | ReportedValue::Count { .. }
+            | ReportedValue::Noisy { .. }
+            | ReportedValue::Function => open,
         }
     }
 
     /// The value behind a row that is no count, at a component.
-    pub fn within(&self, i: usize, part: &Part) -> Within {
+    pub fn within(&self, i: usize, part: &BeliefComponent) -> ValueBehind {
         let (row, told) = self.rows[i];
         let variance = part.sd * part.sd;
-        let cut = |mean: f64, sd: f64, correlation: f64| TruncatedNormal {
+        let cut = |mean: f64, sd: f64, correlation: f64| TruncatedPart {
             weight: part.weight,
             mean,
             sd,
@@ -250,7 +251,7 @@ impl<'a> Beliefs<'a> {
             upper: f64::INFINITY,
             correlation,
         };
-        if let Reported::Noisy { reported, known } = told {
+        if let ReportedValue::Noisy { reported, known } = told {
             // Of the noise that is left after the function the learned share is the value's own.
             let learned = match self.likelihood.noise() {
                 Some(noise) if noise.is_learned() => part.own.first().copied().unwrap_or(0.0),
@@ -260,14 +261,14 @@ impl<'a> Beliefs<'a> {
             let (mean, rest) = (part.mean + share * (reported - part.mean), 1.0 - share);
             let sd = (rest * rest * variance + share * known).sqrt();
             let correlation = if sd > 0.0 { rest * part.sd / sd } else { 0.0 };
-            return Within::Cut(cut(mean, sd, correlation));
+            return ValueBehind::Cut(cut(mean, sd, correlation));
         }
-        if told == Reported::Function {
-            return Within::Cut(cut(part.mean, part.sd, 1.0));
+        if told == ReportedValue::Function {
+            return ValueBehind::Cut(cut(part.mean, part.sd, 1.0));
         }
         let noise = self.noise(row, &part.own);
         let (lower, upper) = self.ends(i, &part.own);
-        let between = |weight: f64, mean: f64, sd: f64, correlation: f64| TruncatedNormal {
+        let between = |weight: f64, mean: f64, sd: f64, correlation: f64| TruncatedPart {
             weight,
             mean,
             sd,
@@ -288,7 +289,7 @@ impl<'a> Beliefs<'a> {
             } else {
                 0.0
             };
-            return Within::Cut(TruncatedNormal {
+            return ValueBehind::Cut(TruncatedPart {
                 correlation: correlation.clamp(0.0, 1.0),
                 ..cut
             });
@@ -299,7 +300,7 @@ impl<'a> Beliefs<'a> {
             let weight = part.weight * step * normal_pdf(z);
             between(weight, part.mean + part.sd * z, noise.sqrt(), 0.0)
         });
-        Within::Nodes {
+        ValueBehind::Nodes {
             noise: noise.sqrt(),
             cuts: cuts.collect(),
         }
@@ -317,7 +318,7 @@ impl<'a> Beliefs<'a> {
     }
 
     /// The distribution of the value behind a row.
-    pub fn law(&self, i: usize) -> Law {
+    pub fn law(&self, i: usize) -> ValueDistribution {
         match self.is_non_negative {
             true => self.law_of_any_sign(i).non_negative(),
             false => self.law_of_any_sign(i),
@@ -325,23 +326,23 @@ impl<'a> Beliefs<'a> {
     }
 
     /// The same without knowing that values are not negative.
-    pub fn law_of_any_sign(&self, i: usize) -> Law {
+    pub fn law_of_any_sign(&self, i: usize) -> ValueDistribution {
         let parts = self.parts(i);
         match self.rows[i].1 {
-            Reported::Value(value) => Law::Value(value),
-            Reported::Count { lower, upper, .. } => match self.laws_of_row(i, &parts) {
-                Some(laws) => Law::counts(lower, upper, &laws),
+            ReportedValue::Value(value) => ValueDistribution::Value(value),
+            ReportedValue::Count { lower, upper, .. } => match self.laws_of_row(i, &parts) {
+                Some(laws) => ValueDistribution::counts(lower, upper, &laws),
                 None => self.law_of_draws(i, &parts),
             },
             _ => {
                 let cuts = parts.iter().flat_map(|part| match self.within(i, part) {
-                    Within::Cut(cut) => vec![cut],
-                    Within::Nodes { cuts, .. } => cuts,
+                    ValueBehind::Cut(cut) => vec![cut],
+                    ValueBehind::Nodes { cuts, .. } => cuts,
                 });
-                let mut cuts: Vec<TruncatedNormal> = cuts.collect();
+                let mut cuts: Vec<TruncatedPart> = cuts.collect();
                 let total: f64 = cuts.iter().map(|cut| cut.weight).sum();
                 cuts.iter_mut().for_each(|cut| cut.weight /= total);
-                Law::Cuts(cuts)
+                ValueDistribution::Cuts(cuts)
             }
         }
     }

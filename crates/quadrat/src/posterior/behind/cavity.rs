@@ -1,6 +1,6 @@
 //! Beliefs of functions without what one row said.
 
-use super::beliefs::{Beliefs, Part, Way};
+use super::beliefs::{BeliefComponent, Beliefs, Way};
 use crate::likelihood::local::Belief;
 
 /// Steps that look for a cavity.
@@ -22,7 +22,7 @@ impl Beliefs<'_> {
     /// spread is a function and sites are no moments: they are then expectations over it. With
     /// moments it is one at every value of the spread, as if that and the function were independent
     /// given the row.
-    pub fn cavity(&self, i: usize, part: &Part) -> Option<Belief> {
+    pub fn cavity(&self, i: usize, part: &BeliefComponent) -> Option<Belief> {
         let (row, way) = (self.rows[i].0, self.ways[part.node]);
         let target = Belief {
             mean: part.mean,
@@ -47,7 +47,12 @@ impl Beliefs<'_> {
 
     /// The normal belief that with the row has the mean and variance of the component; none where
     /// it was not found.
-    fn cavity_of_moments(&self, row: usize, part: &Part, target: Belief) -> Option<Belief> {
+    fn cavity_of_moments(
+        &self,
+        row: usize,
+        part: &BeliefComponent,
+        target: Belief,
+    ) -> Option<Belief> {
         let local = self.likelihood.local();
         let mut at = target;
         let (mut part_of_step, mut last) = (0.5, f64::INFINITY);

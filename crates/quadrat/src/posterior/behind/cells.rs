@@ -13,13 +13,13 @@ const LEAST_MEAN: f64 = 1e-280;
 
 /// The mean and dispersion of a count, at one value of the function under its row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct CountLaw {
+pub(super) struct CountDistribution {
     pub weight: f64,
     pub mean: f64,
     pub dispersion: f64,
 }
 
-impl CountLaw {
+impl CountDistribution {
     fn sd(&self) -> f64 {
         (self.mean * (1.0 + self.dispersion * self.mean)).sqrt()
     }
@@ -47,14 +47,14 @@ impl CountLaw {
 /// Ranges of whole numbers, ascending, without gaps: single numbers where they are few, else ranges
 /// of some permille of themselves.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cells {
+pub(super) struct CountRanges {
     first: Vec<f64>,
     last: Vec<f64>,
 }
 
-impl Cells {
+impl CountRanges {
     /// The counts between two, as far as one of some laws may reach.
-    pub fn new(lower: f64, upper: f64, laws: &[CountLaw]) -> Self {
+    pub fn new(lower: f64, upper: f64, laws: &[CountDistribution]) -> Self {
         let low = laws.iter().map(|law| law.low(upper));
         let low = low.fold(f64::INFINITY, f64::min);
         let high = laws.iter().map(|law| law.high(lower));
@@ -100,7 +100,7 @@ impl Cells {
 
     /// The probability of every cell, given that the count is in one of them: of a mixture of laws,
     /// each given that by itself.
-    pub fn shares(&self, laws: &[CountLaw]) -> Vec<f64> {
+    pub fn shares(&self, laws: &[CountDistribution]) -> Vec<f64> {
         let mut shares = vec![0.0; self.len()];
         let mut own = vec![0.0; self.len()];
         let total: f64 = laws.iter().map(|law| law.weight).sum();
@@ -164,8 +164,8 @@ mod tests {
     use super::*;
     use crate::likelihood::distribution::{NegativeBinomial, Poisson};
 
-    fn law(mean: f64, dispersion: f64) -> CountLaw {
-        CountLaw {
+    fn law(mean: f64, dispersion: f64) -> CountDistribution {
+        CountDistribution {
             weight: 1.0,
             mean,
             dispersion,
@@ -177,7 +177,7 @@ mod tests {
     fn hidden_counts_are_those_of_their_range() {
         for mean in [0.01, 3.0, 9.0, 40.0] {
             let laws = [law(mean, 0.0)];
-            let cells = Cells::new(0.0, 9.0, &laws);
+            let cells = CountRanges::new(0.0, 9.0, &laws);
             let shares = cells.shares(&laws);
             let found: f64 = (0..10).map(|y| y as f64 * shares[y]).sum();
             let at = Poisson { mean };
@@ -201,7 +201,7 @@ mod tests {
             (1e5, 2.0, 0.0),
         ] {
             let laws = [law(mean, dispersion)];
-            let cells = Cells::new(lower, f64::INFINITY, &laws);
+            let cells = CountRanges::new(lower, f64::INFINITY, &laws);
             let shares = cells.shares(&laws);
             let below = added_up(&shares);
             let found: f64 = (0..cells.len()).map(|i| cells.middle(i) * shares[i]).sum();
@@ -238,7 +238,7 @@ mod tests {
     fn a_wide_range_far_below_the_rate_has_a_tail() {
         let (mean, upper) = (40_000.0, 10_000.0);
         let laws = [law(mean, 0.0)];
-        let cells = Cells::new(0.0, upper, &laws);
+        let cells = CountRanges::new(0.0, upper, &laws);
         let below = added_up(&cells.shares(&laws));
         let at = CountMean::new(mean, 0.0);
         for k in 0..6 {
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_range_far_from_the_rate_is_still_a_range() {
         let laws = [law(1e-6, 0.0), law(1e4, 0.0)];
-        let cells = Cells::new(3.0, 6.0, &laws);
+        let cells = CountRanges::new(3.0, 6.0, &laws);
         let shares = cells.shares(&laws);
         assert_eq!(cells.len(), 4);
         // One law has all of its weight at the low end, the other at the high one.

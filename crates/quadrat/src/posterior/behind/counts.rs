@@ -1,10 +1,10 @@
 //! The laws of a count behind a row: given the function as the fit believes it, and by the row's
 //! own likelihood.
 
-use super::beliefs::{Beliefs, NODES, Part, REACH, node};
-use super::cells::CountLaw;
-use super::law::Law;
-use super::told::Reported;
+use super::beliefs::{BeliefComponent, Beliefs, NODES, REACH, node};
+use super::cells::CountDistribution;
+use super::told::ReportedValue;
+use super::value_distribution::ValueDistribution;
 use crate::likelihood::local::Belief;
 use crate::special::scalar::{log_sum_exp, normal_pdf};
 
@@ -26,7 +26,12 @@ impl Beliefs<'_> {
     /// As [`Self::count_laws`], weighted by cavity and likelihood of the row in place of the normal
     /// belief that the fit has of both together, or from draws; none for a total after a link, and
     /// where no cavity was found.
-    fn count_laws_of_row(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
+    fn count_laws_of_row(
+        &self,
+        i: usize,
+        part: &BeliefComponent,
+        exposure: f64,
+    ) -> Option<Vec<CountDistribution>> {
         if !self.is_simple || part.sd == 0.0 {
             return None;
         }
@@ -51,7 +56,7 @@ impl Beliefs<'_> {
             return None;
         }
         let dispersion = self.dispersion(&part.own);
-        let laws = at.into_iter().zip(logs).map(|(f, log)| CountLaw {
+        let laws = at.into_iter().zip(logs).map(|(f, log)| CountDistribution {
             weight: part.weight * (log - total).exp(),
             mean: self.count_mean(f, exposure),
             dispersion,
@@ -60,7 +65,12 @@ impl Beliefs<'_> {
     }
 
     /// The same from draws.
-    fn drawn_laws(&self, i: usize, part: &Part, exposure: f64) -> Option<Vec<CountLaw>> {
+    fn drawn_laws(
+        &self,
+        i: usize,
+        part: &BeliefComponent,
+        exposure: f64,
+    ) -> Option<Vec<CountDistribution>> {
         let shared = (part.weight, self.dispersion(&part.own));
         Some(self.drawn.as_ref()?[part.node].laws(i, exposure, shared))
     }
@@ -76,13 +86,13 @@ impl Beliefs<'_> {
         let mut by_cavities = 0.0;
         let mut each_draw = vec![0.0; drawn.weights.len()];
         for i in 0..self.rows.len() {
-            let Reported::Count { exposure, .. } = self.rows[i].1 else {
+            let ReportedValue::Count { exposure, .. } = self.rows[i].1 else {
                 continue;
             };
             let Some(part) = self.parts(i).into_iter().next() else {
                 continue;
             };
-            let part = Part {
+            let part = BeliefComponent {
                 weight: 1.0,
                 ..part
             };
@@ -101,7 +111,7 @@ impl Beliefs<'_> {
 
     /// How many values of the function a component takes so that steps are as fine as a count tells
     /// values of the function apart.
-    fn fineness(&self, part: &Part, exposure: f64) -> f64 {
+    fn fineness(&self, part: &BeliefComponent, exposure: f64) -> f64 {
         let mean = |z: f64| self.count_mean(part.mean + z * part.sd, exposure);
         let [low, middle, high] = [-1.0, 0.0, 1.0].map(mean);
         let sd = (middle * (1.0 + self.dispersion(&part.own) * middle)).sqrt();
@@ -109,9 +119,9 @@ impl Beliefs<'_> {
     }
 
     /// The laws of a count, over values of the function that stand for a component.
-    fn count_laws(&self, part: &Part, exposure: f64) -> Vec<CountLaw> {
+    fn count_laws(&self, part: &BeliefComponent, exposure: f64) -> Vec<CountDistribution> {
         let dispersion = self.dispersion(&part.own);
-        let law = |f: f64, weight: f64| CountLaw {
+        let law = |f: f64, weight: f64| CountDistribution {
             weight,
             mean: self.count_mean(f, exposure),
             dispersion,
@@ -129,8 +139,12 @@ impl Beliefs<'_> {
     }
 
     /// The laws of a count by the row's own likelihood; none where the fit's belief stays as it is.
-    pub fn laws_of_row(&self, i: usize, parts: &[Part]) -> Option<Vec<CountLaw>> {
-        let Reported::Count { exposure, .. } = self.rows[i].1 else {
+    pub fn laws_of_row(
+        &self,
+        i: usize,
+        parts: &[BeliefComponent],
+    ) -> Option<Vec<CountDistribution>> {
+        let ReportedValue::Count { exposure, .. } = self.rows[i].1 else {
             return None;
         };
         let laws = parts.iter();
@@ -139,8 +153,8 @@ impl Beliefs<'_> {
     }
 
     /// The law of draws of a count given draws of the function, as the fit has them.
-    pub fn law_of_draws(&self, i: usize, parts: &[Part]) -> Law {
-        let Reported::Count {
+    pub fn law_of_draws(&self, i: usize, parts: &[BeliefComponent]) -> ValueDistribution {
+        let ReportedValue::Count {
             lower,
             upper,
             exposure,
@@ -152,20 +166,20 @@ impl Beliefs<'_> {
             self.drawn_laws(i, part, exposure)
                 .unwrap_or_else(|| self.count_laws(part, exposure))
         });
-        Law::counts(lower, upper, &laws.collect::<Vec<_>>())
+        ValueDistribution::counts(lower, upper, &laws.collect::<Vec<_>>())
     }
 
     /// The law of draws of a count, and that of the count, where they differ: the fit has another
     /// belief of the function than the row's own likelihood gives, and no draws that heard it.
-    pub fn laws_apart(&self, i: usize) -> Option<(Law, Law)> {
+    pub fn laws_apart(&self, i: usize) -> Option<(ValueDistribution, ValueDistribution)> {
         if self.are_draws_better {
             return None;
         }
-        let Reported::Count { lower, upper, .. } = self.rows[i].1 else {
+        let ReportedValue::Count { lower, upper, .. } = self.rows[i].1 else {
             return None;
         };
         let parts = self.parts(i);
-        let own = Law::counts(lower, upper, &self.laws_of_row(i, &parts)?);
+        let own = ValueDistribution::counts(lower, upper, &self.laws_of_row(i, &parts)?);
         Some((self.law_of_draws(i, &parts), own))
     }
 }
@@ -180,7 +194,7 @@ fn mean_and_error(weights: &[f64], values: &[f64]) -> (f64, f64) {
 
 /// Between which values of the function cavity times likelihood is worth anything; none where it is
 /// no number anywhere.
-fn reach(part: &Part, cavity: &Belief, log: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
+fn reach(part: &BeliefComponent, cavity: &Belief, log: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
     let fine: Vec<f64> = (0..61)
         .map(|at| part.mean + part.sd * node(at, 61))
         .collect();

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::cells::CountLaw;
+use super::cells::CountDistribution;
 use crate::error::FitError;
 use crate::link::Link;
 use crate::posterior::component::Component;
@@ -68,10 +68,15 @@ impl DrawnMeans {
     }
 
     /// The laws of the count of a row at an exposure, which share a weight.
-    pub fn laws(&self, i: usize, exposure: f64, (whole, dispersion): (f64, f64)) -> Vec<CountLaw> {
+    pub fn laws(
+        &self,
+        i: usize,
+        exposure: f64,
+        (whole, dispersion): (f64, f64),
+    ) -> Vec<CountDistribution> {
         let averages = &self.averages[i];
         let heard = self.weights.iter().zip(averages).filter(|(w, _)| **w > 0.0);
-        let laws = heard.map(|(weight, average)| CountLaw {
+        let laws = heard.map(|(weight, average)| CountDistribution {
             weight: whole * weight,
             mean: exposure * average,
             dispersion,

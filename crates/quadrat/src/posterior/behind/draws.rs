@@ -6,11 +6,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
-use super::beliefs::{Beliefs, Part, Within};
-use super::cells::{Cells, CountLaw, added_up};
-use super::law::Law;
+use super::beliefs::{BeliefComponent, Beliefs, ValueBehind};
+use super::cells::{CountDistribution, CountRanges, added_up};
 use super::table::Behind;
-use super::told::Reported;
+use super::told::ReportedValue;
+use super::value_distribution::ValueDistribution;
 use crate::error::{FitError, InputError};
 use crate::likelihood::distribution::{NegativeBinomial, Poisson};
 use crate::special::scalar::normal_cdf;
@@ -35,16 +35,16 @@ pub(super) fn draws_of(rows: usize) -> usize {
 
 /// How one row is drawn, given the function under it.
 struct Drawing {
-    told: Reported,
-    parts: Vec<Part>,
+    told: ReportedValue,
+    parts: Vec<BeliefComponent>,
     /// What is known of the value at each part, where it is no count.
-    within: Vec<Within>,
+    within: Vec<ValueBehind>,
     /// Of counts: the law of those drawn given the fit's functions, and the law in
     /// [`Behind::values`] that they are mapped to; none where the two are the same.
-    apart: Option<(Law, Law)>,
+    apart: Option<(ValueDistribution, ValueDistribution)>,
     /// Of values that are known not to be negative: their law without knowing that, and with it.
     /// None where one component is all, of which draws are made that are not negative.
-    signs: Option<(Law, Law)>,
+    signs: Option<(ValueDistribution, ValueDistribution)>,
 }
 
 impl Behind<'_> {
@@ -74,7 +74,7 @@ impl Behind<'_> {
         let source: Vec<Result<usize, f64>> = rows
             .iter()
             .map(|&row| match self.told(row) {
-                Reported::Value(value) => Err(value),
+                ReportedValue::Value(value) => Err(value),
                 _ => {
                     next += 1;
                     Ok(next - 1)
@@ -140,10 +140,10 @@ impl Drawing {
         let told = beliefs.rows[i].1;
         let parts = beliefs.parts(i);
         let within = match told {
-            Reported::Count { .. } => Vec::new(),
+            ReportedValue::Count { .. } => Vec::new(),
             _ => parts.iter().map(|part| beliefs.within(i, part)).collect(),
         };
-        let is_alone = matches!(within.as_slice(), [] | [Within::Cut(_)]);
+        let is_alone = matches!(within.as_slice(), [] | [ValueBehind::Cut(_)]);
         let signs = match beliefs.is_non_negative() && !is_alone {
             true => Some((beliefs.law_of_any_sign(i), beliefs.law(i))),
             false => None,
@@ -187,7 +187,7 @@ impl Drawing {
     ) -> f64 {
         let at = self.part(node, random);
         let part = &self.parts[at];
-        if let Reported::Count {
+        if let ReportedValue::Count {
             lower,
             upper,
             exposure,
@@ -197,7 +197,7 @@ impl Drawing {
                 Some(link) if !is_total => link.value(f),
                 _ => f,
             };
-            let law = CountLaw {
+            let law = CountDistribution {
                 weight: 1.0,
                 mean: exposure * rate.max(0.0),
                 dispersion: beliefs.dispersion(&part.own),
@@ -210,7 +210,7 @@ impl Drawing {
         }
         let noise: f64 = StandardNormal.sample(random);
         match &self.within[at] {
-            Within::Cut(cut) => {
+            ValueBehind::Cut(cut) => {
                 let z = if part.sd > 0.0 {
                     (f - part.mean) / part.sd
                 } else {
@@ -218,14 +218,14 @@ impl Drawing {
                 };
                 let rest = (1.0 - cut.correlation * cut.correlation).max(0.0).sqrt();
                 let p = normal_cdf(cut.correlation * z + rest * noise);
-                let law = Law::Cuts(vec![super::truncated_normal::TruncatedNormal {
+                let law = ValueDistribution::Cuts(vec![super::truncated_normal::TruncatedPart {
                     weight: 1.0,
                     ..*cut
                 }]);
                 self.quantile(law, beliefs, p)
             }
-            Within::Nodes { noise: sd, cuts } => {
-                let law = Law::Cuts(vec![super::truncated_normal::TruncatedNormal {
+            ValueBehind::Nodes { noise: sd, cuts } => {
+                let law = ValueDistribution::Cuts(vec![super::truncated_normal::TruncatedPart {
                     weight: 1.0,
                     mean: f,
                     sd: *sd,
@@ -238,7 +238,7 @@ impl Drawing {
 
     /// The quantile of the law at one component; not negative where values are known not to be, and
     /// one component is all.
-    fn quantile(&self, law: Law, beliefs: &Beliefs<'_>, p: f64) -> f64 {
+    fn quantile(&self, law: ValueDistribution, beliefs: &Beliefs<'_>, p: f64) -> f64 {
         let law = match beliefs.is_non_negative() && self.signs.is_none() {
             true => law.non_negative(),
             false => law,
@@ -248,7 +248,12 @@ impl Drawing {
 }
 
 /// Maps a count to the other law by its probability integral transform, uniform within its step.
-fn carried(drawn: f64, from: &Law, to: &Law, random: &mut ChaCha8Rng) -> f64 {
+fn carried(
+    drawn: f64,
+    from: &ValueDistribution,
+    to: &ValueDistribution,
+    random: &mut ChaCha8Rng,
+) -> f64 {
     let (before, at) = (from.cdf(drawn - 1.0), from.cdf(drawn));
     let level = before + random.random::<f64>() * (at - before);
     to.quantile(level.clamp(EDGE, 1.0 - EDGE))
@@ -258,7 +263,7 @@ fn carried(drawn: f64, from: &Law, to: &Law, random: &mut ChaCha8Rng) -> f64 {
 /// along a line.
 ///
 /// A component is not reweighted by itself: its node is that of all rows of a draw.
-fn carry_all(values: &mut [f64], from: &Law, to: &Law) {
+fn carry_all(values: &mut [f64], from: &ValueDistribution, to: &ValueDistribution) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let step = (high - low) / STEPS as f64;
@@ -280,7 +285,7 @@ fn carry_all(values: &mut [f64], from: &Law, to: &Law) {
 }
 
 /// A draw of a count between two.
-fn count(law: CountLaw, lower: f64, upper: f64, random: &mut ChaCha8Rng) -> f64 {
+fn count(law: CountDistribution, lower: f64, upper: f64, random: &mut ChaCha8Rng) -> f64 {
     for _ in 0..TRIES {
         let value = match law.dispersion > 0.0 {
             true => NegativeBinomial {
@@ -294,7 +299,7 @@ fn count(law: CountLaw, lower: f64, upper: f64, random: &mut ChaCha8Rng) -> f64 
             return value;
         }
     }
-    let cells = Cells::new(lower, upper, &[law]);
+    let cells = CountRanges::new(lower, upper, &[law]);
     let below = added_up(&cells.shares(&[law]));
     cells.quantile(&below, random.random::<f64>().max(EDGE))
 }
@@ -302,14 +307,14 @@ fn count(law: CountLaw, lower: f64, upper: f64, random: &mut ChaCha8Rng) -> f64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::posterior::behind::truncated_normal::TruncatedNormal;
+    use crate::posterior::behind::truncated_normal::TruncatedPart;
 
     /// Two components with different shares below zero: draws that are mapped have the mean of the
     /// mixture given that it is not negative, `(0.5 E Y_1^+ + 0.5 E Y_2^+) / P(Y >= 0)`, not that
     /// of components that are each given it.
     #[test]
     fn values_that_are_not_negative_have_the_law_of_the_mixture() {
-        let part = |mean: f64| TruncatedNormal {
+        let part = |mean: f64| TruncatedPart {
             weight: 0.5,
             mean,
             sd: 1.0,
@@ -317,7 +322,7 @@ mod tests {
             upper: f64::INFINITY,
             correlation: 0.0,
         };
-        let from = Law::Cuts(vec![part(1.0), part(-1.0)]);
+        let from = ValueDistribution::Cuts(vec![part(1.0), part(-1.0)]);
         let to = from.clone().non_negative();
         let levels = (0..4000).map(|k| (f64::from(k) + 0.5) / 4000.0);
         let mut values: Vec<f64> = levels.map(|p| from.quantile(p)).collect();

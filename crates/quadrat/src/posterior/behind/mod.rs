@@ -5,7 +5,8 @@
 //! |---|---|
 //! | the rows of a table, and what each leaves open | `table`, `told` |
 //! | what is believed of the function, with and without a row | `beliefs`, `cavity` |
-//! | the distribution of one value | `law`, `truncated_normal`, `counts`, `drawn`, `cells` |
+//! | the distribution of one value | `value_distribution`, `truncated_normal`, `drawn` |
+//! | that of a count | `counts`, `cells` |
 //! | rows by themselves | `values` |
 //! | rows together: draws and sums | `draws`, `totals` |
 
@@ -15,11 +16,11 @@ mod cells;
 mod counts;
 mod drawn;
 mod draws;
-mod law;
 mod table;
 mod told;
 mod totals;
 mod truncated_normal;
+mod value_distribution;
 mod values;
 
 pub(super) use cavity::without_site;

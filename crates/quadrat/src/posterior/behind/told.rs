@@ -5,7 +5,7 @@ use crate::likelihood::{Likelihood, Noise};
 
 /// What a row told of its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Reported {
+pub(super) enum ReportedValue {
     /// The value itself.
     Value(f64),
     /// A count between these, both included, at an exposure above zero.
@@ -70,10 +70,10 @@ pub(super) fn possible(likelihood: &Likelihood) -> Result<(), InputError> {
 }
 
 /// What a row of a likelihood that is [`possible`] told.
-pub(super) fn told(likelihood: &Likelihood, row: usize) -> Reported {
+pub(super) fn told(likelihood: &Likelihood, row: usize) -> ReportedValue {
     let between = |lower: &[f64], upper: &[f64]| match lower[row] == upper[row] {
-        true => Reported::Value(lower[row]),
-        false => Reported::Between {
+        true => ReportedValue::Value(lower[row]),
+        false => ReportedValue::Between {
             lower: lower[row],
             upper: upper[row],
         },
@@ -81,9 +81,9 @@ pub(super) fn told(likelihood: &Likelihood, row: usize) -> Reported {
     let count = |lower: &[f64], upper: &[f64], exposure: &[f64]| {
         if lower[row] == upper[row] || exposure[row] == 0.0 {
             // Nothing is counted at an exposure of zero.
-            return Reported::Value(lower[row]);
+            return ReportedValue::Value(lower[row]);
         }
-        Reported::Count {
+        ReportedValue::Count {
             lower: lower[row],
             upper: upper[row],
             exposure: exposure[row],
@@ -91,28 +91,28 @@ pub(super) fn told(likelihood: &Likelihood, row: usize) -> Reported {
     };
     match likelihood {
         Likelihood::Gaussian(x) => match x.noise().known().map(|known| known[row]) {
-            Some(known) if known > 0.0 => Reported::Noisy {
+            Some(known) if known > 0.0 => ReportedValue::Noisy {
                 reported: x.values()[row],
                 known,
             },
-            _ => Reported::Value(x.values()[row]),
+            _ => ReportedValue::Value(x.values()[row]),
         },
         Likelihood::StudentT(x) => match x.noise() {
-            Noise::Known(known) if known[row] > 0.0 => Reported::Function,
-            _ => Reported::Value(x.values()[row]),
+            Noise::Known(known) if known[row] > 0.0 => ReportedValue::Function,
+            _ => ReportedValue::Value(x.values()[row]),
         },
-        Likelihood::Laplace(_) | Likelihood::Positive(_) => Reported::Function,
-        Likelihood::Truncated(x) => Reported::Value(x.values()[row]),
+        Likelihood::Laplace(_) | Likelihood::Positive(_) => ReportedValue::Function,
+        Likelihood::Truncated(x) => ReportedValue::Value(x.values()[row]),
         Likelihood::Interval(x) => between(x.lower(), x.upper()),
         Likelihood::Censored(x) => between(x.readings().lower(), x.readings().upper()),
-        Likelihood::Ordinal(x) => Reported::Rank(x.ranks()[row]),
-        Likelihood::Bernoulli(x) => Reported::Value(f64::from(u8::from(x.values()[row]))),
-        Likelihood::Binomial(x) => Reported::Value(x.successes()[row]),
+        Likelihood::Ordinal(x) => ReportedValue::Rank(x.ranks()[row]),
+        Likelihood::Bernoulli(x) => ReportedValue::Value(f64::from(u8::from(x.values()[row]))),
+        Likelihood::Binomial(x) => ReportedValue::Value(x.successes()[row]),
         Likelihood::Poisson(x) => count(x.lower(), x.upper(), x.exposure()),
         Likelihood::NegativeBinomial(x) => count(x.lower(), x.upper(), x.exposure()),
-        Likelihood::Exponential(x) => Reported::Value(x.values()[row]),
-        Likelihood::Gamma(x) => Reported::Value(x.values()[row]),
-        Likelihood::LogNormal(x) => Reported::Value(x.values()[row]),
+        Likelihood::Exponential(x) => ReportedValue::Value(x.values()[row]),
+        Likelihood::Gamma(x) => ReportedValue::Value(x.values()[row]),
+        Likelihood::LogNormal(x) => ReportedValue::Value(x.values()[row]),
     }
 }
 
@@ -134,34 +134,34 @@ mod tests {
         let counts: Likelihood = counts.unwrap().into();
         assert_eq!(
             told(&counts, 0),
-            Reported::Count {
+            ReportedValue::Count {
                 lower: 0.0,
                 upper: 4.0,
                 exposure: 2.0
             }
         );
-        assert_eq!(told(&counts, 1), Reported::Value(3.0));
-        assert_eq!(told(&counts, 2), Reported::Value(0.0));
+        assert_eq!(told(&counts, 1), ReportedValue::Value(3.0));
+        assert_eq!(told(&counts, 2), ReportedValue::Value(0.0));
         let sides = [Side::Left, Side::None];
         let censored = Censored::new(vec![0.8, 1.5], &sides, Noise::Learned);
         let censored: Likelihood = censored.unwrap().into();
-        let below = Reported::Between {
+        let below = ReportedValue::Between {
             lower: f64::NEG_INFINITY,
             upper: 0.8,
         };
         assert_eq!(told(&censored, 0), below);
-        assert_eq!(told(&censored, 1), Reported::Value(1.5));
+        assert_eq!(told(&censored, 1), ReportedValue::Value(1.5));
         let exact: Likelihood = Gaussian::new(vec![2.0], Noise::Learned).unwrap().into();
-        assert_eq!(told(&exact, 0), Reported::Value(2.0));
+        assert_eq!(told(&exact, 0), ReportedValue::Value(2.0));
         let known = Noise::KnownPlusLearned(vec![4.0]);
         let noisy: Likelihood = Gaussian::new(vec![2.0], known).unwrap().into();
-        let told_noisy = Reported::Noisy {
+        let told_noisy = ReportedValue::Noisy {
             reported: 2.0,
             known: 4.0,
         };
         assert_eq!(told(&noisy, 0), told_noisy);
         let private: Likelihood = Laplace::new(vec![2.0], vec![1.0]).unwrap().into();
-        assert_eq!(told(&private, 0), Reported::Function);
+        assert_eq!(told(&private, 0), ReportedValue::Function);
         let bounds: Likelihood = Positive::new(1, 0.0, 1.0).unwrap().into();
         assert!(possible(&bounds).is_err() && possible(&private).is_ok());
     }

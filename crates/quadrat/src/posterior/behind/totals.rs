@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::draws::{MOST_DRAWN, draws_of};
 use super::table::Behind;
-use super::told::Reported;
+use super::told::ReportedValue;
 use super::values::RowValues;
 use crate::error::{FitError, InputError};
 
@@ -73,7 +73,7 @@ impl Behind<'_> {
         let one = |rows: &Vec<usize>| -> Result<Group, FitError> {
             let hidden = self.hidden(rows)?;
             let known = rows.iter().filter_map(|&row| match self.told(row) {
-                Reported::Value(value) => Some(value),
+                ReportedValue::Value(value) => Some(value),
                 _ => None,
             });
             // A sum of nothing is a negative zero.

@@ -6,7 +6,7 @@ use crate::special::truncated_normal;
 /// A share of a value's distribution: normal, given that it lies between two ends. An sd of zero is
 /// a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct TruncatedNormal {
+pub(super) struct TruncatedPart {
     pub weight: f64,
     pub mean: f64,
     pub sd: f64,
@@ -16,7 +16,7 @@ pub(super) struct TruncatedNormal {
     pub correlation: f64,
 }
 
-impl TruncatedNormal {
+impl TruncatedPart {
     /// The ends in standard deviations from the mean.
     fn ends(&self) -> (f64, f64) {
         let z = |end: f64| (end - self.mean) / self.sd;
@@ -113,8 +113,8 @@ fn between(low: f64, high: f64, p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn cut(mean: f64, sd: f64, lower: f64, upper: f64) -> TruncatedNormal {
-        TruncatedNormal {
+    fn cut(mean: f64, sd: f64, lower: f64, upper: f64) -> TruncatedPart {
+        TruncatedPart {
             weight: 1.0,
             mean,
             sd,

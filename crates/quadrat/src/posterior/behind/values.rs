@@ -6,15 +6,15 @@ use rayon::prelude::*;
 
 use super::beliefs::Beliefs;
 use super::draws::EDGE;
-use super::law::Law;
 use super::table::Behind;
-use super::told::{Reported, told};
+use super::told::{ReportedValue, told};
+use super::value_distribution::ValueDistribution;
 use crate::error::{FitError, InputError};
 
 /// What is known of the value behind each of some rows: see [`Behind::values`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowValues {
-    laws: Vec<Law>,
+    laws: Vec<ValueDistribution>,
     mean: Vec<f64>,
     sd: Vec<f64>,
 }
@@ -40,7 +40,7 @@ impl Behind<'_> {
     /// Cost: some microseconds to a millisecond for each row that is not known.
     pub fn values(&self, rows: &[usize]) -> Result<RowValues, FitError> {
         let hidden = self.hidden(rows)?;
-        let found: Vec<Law> = match hidden.is_empty() {
+        let found: Vec<ValueDistribution> = match hidden.is_empty() {
             true => Vec::new(),
             false => {
                 let beliefs = Beliefs::new(self, &hidden)?;
@@ -50,8 +50,8 @@ impl Behind<'_> {
         };
         let mut found = found.into_iter();
         let laws = rows.iter().map(|&row| match self.told(row) {
-            Reported::Value(value) => Law::Value(value),
-            _ => found.next().unwrap_or(Law::Value(f64::NAN)),
+            ReportedValue::Value(value) => ValueDistribution::Value(value),
+            _ => found.next().unwrap_or(ValueDistribution::Value(f64::NAN)),
         });
         Ok(RowValues::new(laws.collect()))
     }
@@ -62,7 +62,7 @@ impl Behind<'_> {
     }
 
     /// What a row told.
-    pub(super) fn told(&self, row: usize) -> Reported {
+    pub(super) fn told(&self, row: usize) -> ReportedValue {
         told(self.posterior.tables[self.table].likelihood(), row)
     }
 
@@ -87,14 +87,14 @@ impl Behind<'_> {
     /// [`InputError::Range`] for a row that does not exist.
     pub fn hidden(&self, rows: &[usize]) -> Result<Vec<usize>, InputError> {
         self.check(rows)?;
-        let is_hidden = |row: &usize| !matches!(self.told(*row), Reported::Value(_));
+        let is_hidden = |row: &usize| !matches!(self.told(*row), ReportedValue::Value(_));
         Ok(rows.iter().copied().filter(is_hidden).collect())
     }
 }
 
 impl RowValues {
-    pub(super) fn new(laws: Vec<Law>) -> Self {
-        let (mean, sd) = laws.iter().map(Law::moments).unzip();
+    pub(super) fn new(laws: Vec<ValueDistribution>) -> Self {
+        let (mean, sd) = laws.iter().map(ValueDistribution::moments).unzip();
         Self { laws, mean, sd }
     }
 
@@ -165,17 +165,17 @@ impl RowValues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::posterior::behind::cells::CountLaw;
+    use crate::posterior::behind::cells::CountDistribution;
 
     /// Draws of a row by itself have its distribution, and are the same for the same seed and row.
     #[test]
     fn draws_of_a_row_have_its_law() {
-        let law = CountLaw {
+        let law = CountDistribution {
             weight: 1.0,
             mean: 3.0,
             dispersion: 0.0,
         };
-        let values = RowValues::new(vec![Law::counts(0.0, 4.0, &[law])]);
+        let values = RowValues::new(vec![ValueDistribution::counts(0.0, 4.0, &[law])]);
         let drawn = values.draws(10_000, 5, 2);
         for y in 0..5 {
             let y = f64::from(y);

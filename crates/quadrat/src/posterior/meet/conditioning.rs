@@ -1,11 +1,11 @@
 //! Normal rows given the sums of groups of them.
 
-use super::given::{Group, GroupTotals, digits};
+use super::given::{GroupTotals, TotalGroup, digits};
 use crate::error::FitError;
 use crate::linalg::{Cholesky, Mat, dot};
 
 /// Rows and their sums at one value of the hyperparameters, before the totals.
-pub(super) struct Joint {
+pub(super) struct RowsAndSums {
     pub weight: f64,
     pub mean: Vec<f64>,
     /// Not negative, shape `[m]`.
@@ -20,7 +20,7 @@ pub(super) struct Joint {
     pub rounding: f64,
 }
 
-impl Joint {
+impl RowsAndSums {
     /// # Arguments
     /// * `mean`, `covariance` - of the rows, `m` and `V`
     /// * `variance` - of the rows, where it is known better than the diagonal of `V`
@@ -56,7 +56,7 @@ impl Joint {
     }
 
     /// The sd that a sum can have under the prior at most.
-    pub fn scale(&self, group: &Group) -> f64 {
+    pub fn scale(&self, group: &TotalGroup) -> f64 {
         let each = group
             .rows
             .iter()
@@ -68,7 +68,11 @@ impl Joint {
     ///
     /// # Arguments
     /// * `kept` - groups whose totals are new
-    pub fn given(&self, totals: &GroupTotals, kept: &[usize]) -> Result<Given, FitError> {
+    pub fn given(
+        &self,
+        totals: &GroupTotals,
+        kept: &[usize],
+    ) -> Result<ConditionedTotals, FitError> {
         let size = kept.len();
         let mut matrix = Mat::from_fn(size, size, |i, j| self.of_sums[(kept[i], kept[j])]);
         let mut misfit: Vec<f64> = kept
@@ -76,7 +80,7 @@ impl Joint {
             .map(|&g| self.misfit(&totals.groups[g]))
             .collect();
         if size == 0 {
-            return Ok(Given {
+            return Ok(ConditionedTotals {
                 half: Mat::zeros(0, self.mean.len()),
                 factor: None,
                 misfit,
@@ -98,7 +102,7 @@ impl Joint {
         misfit = factor.half_solve(&misfit);
         let constant = size as f64 * std::f64::consts::TAU.ln();
         let log_density = -0.5 * (dot(&misfit, &misfit) + factor.log_det() + constant);
-        Ok(Given {
+        Ok(ConditionedTotals {
             half,
             factor: Some(factor),
             misfit,
@@ -107,7 +111,7 @@ impl Joint {
     }
 
     /// By how much the mean of a sum misses its total.
-    pub fn misfit(&self, group: &Group) -> f64 {
+    pub fn misfit(&self, group: &TotalGroup) -> f64 {
         group.total - group.sum(&self.mean)
     }
 
@@ -115,7 +119,7 @@ impl Joint {
     pub fn agrees(
         &self,
         totals: &GroupTotals,
-        (given, kept): (&Given, &[usize]),
+        (given, kept): (&ConditionedTotals, &[usize]),
         determined: &[usize],
     ) -> Result<(), FitError> {
         for &at in determined {
@@ -171,7 +175,7 @@ const EXACT: f64 = 1e-9;
 const FAR: f64 = 6.0;
 
 /// What totals add at one value of the hyperparameters.
-pub(super) struct Given {
+pub(super) struct ConditionedTotals {
     /// `L^-1 A V` with `L L' = A V A' + R`, shape `[groups kept, m]`.
     half: Mat<f64>,
     factor: Option<Cholesky>,
@@ -181,9 +185,9 @@ pub(super) struct Given {
     pub log_density: f64,
 }
 
-impl Given {
+impl ConditionedTotals {
     /// Means and variances of rows given the totals.
-    pub fn moments(&self, joint: &Joint, totals: &GroupTotals) -> (Vec<f64>, Vec<f64>) {
+    pub fn moments(&self, joint: &RowsAndSums, totals: &GroupTotals) -> (Vec<f64>, Vec<f64>) {
         let mut mean = joint.mean.clone();
         let mut variance = joint.variance.clone();
         for row in 0..mean.len() {
@@ -211,7 +215,7 @@ impl Given {
     /// Takes a draw of the rows to one that meets the totals with these errors.
     pub fn carry(
         &self,
-        joint: &Joint,
+        joint: &RowsAndSums,
         (totals, kept): (&GroupTotals, &[usize]),
         errors: &[f64],
         values: &mut [f64],

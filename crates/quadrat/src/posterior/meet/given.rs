@@ -6,12 +6,12 @@ use crate::error::{FitError, InputError};
 /// [`Posterior::meet`](crate::model::Posterior::meet).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupTotals {
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<TotalGroup>,
 }
 
 /// One group.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Group {
+pub(super) struct TotalGroup {
     pub name: String,
     /// Rows, and how often each counts.
     pub rows: Vec<(usize, f64)>,
@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub variance: f64,
 }
 
-impl Group {
+impl TotalGroup {
     /// The weighted sum of the rows.
     pub fn sum(&self, values: &[f64]) -> f64 {
         self.rows.iter().map(|(row, w)| w * values[*row]).sum()
@@ -97,7 +97,7 @@ impl GroupTotals {
                 "above zero: no row can meet a total",
             ));
         }
-        self.groups.push(Group {
+        self.groups.push(TotalGroup {
             name,
             rows,
             total,

@@ -11,14 +11,14 @@ pub struct Met {
     pub(super) sd: Vec<f64>,
     /// Mean and sd of every group's sum before it met its total.
     pub(super) before: Vec<(f64, f64)>,
-    pub(super) marginals: Marginals,
+    pub(super) marginals: MetMarginals,
     /// Joint draws that were asked for, shape `[m, draws]`.
     pub(super) draws: Mat<f64>,
 }
 
 /// What quantiles and probabilities are taken from.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Marginals {
+pub(super) enum MetMarginals {
     /// Mixtures of normal distributions.
     Normal(Box<Prediction>),
     /// Draws of every row, ascending, a column for each row.
@@ -62,9 +62,9 @@ impl Met {
     #[must_use]
     pub fn quantile(&self, p: f64) -> Vec<f64> {
         match &self.marginals {
-            Marginals::Normal(prediction) => prediction.quantile(p),
-            Marginals::Drawn(_) if !(p > 0.0 && p < 1.0) => vec![f64::NAN; self.len()],
-            Marginals::Drawn(ascending) => {
+            MetMarginals::Normal(prediction) => prediction.quantile(p),
+            MetMarginals::Drawn(_) if !(p > 0.0 && p < 1.0) => vec![f64::NAN; self.len()],
+            MetMarginals::Drawn(ascending) => {
                 let count = ascending.nrows();
                 let at = ((p * count as f64).ceil() as usize).clamp(1, count) - 1;
                 (0..self.len()).map(|row| ascending[(at, row)]).collect()
@@ -80,11 +80,11 @@ impl Met {
             return None;
         }
         Some(match &self.marginals {
-            Marginals::Normal(prediction) => {
+            MetMarginals::Normal(prediction) => {
                 let below = prediction.cdf(limits);
                 below.into_iter().map(|p| 1.0 - p).collect()
             }
-            Marginals::Drawn(ascending) => {
+            MetMarginals::Drawn(ascending) => {
                 let share = |(row, limit): (usize, &f64)| {
                     let own = ascending.col_as_slice(row);
                     let below = own.partition_point(|value| value <= limit);

@@ -4,9 +4,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::conditioning::{Given, Joint};
+use super::conditioning::{ConditionedTotals, RowsAndSums};
 use super::given::GroupTotals;
-use super::met::{Marginals, Met};
+use super::met::{Met, MetMarginals};
 use super::pivots::{Pivots, pivots};
 use crate::error::FitError;
 use crate::inference::Factor;
@@ -35,7 +35,7 @@ pub(super) fn met(
     let joints = joints(posterior, at, totals)?;
     let Pivots { kept, determined } = new_totals(&joints, totals);
     let given = joints.iter().map(|joint| joint.given(totals, &kept));
-    let given: Vec<Given> = given.collect::<Result<_, FitError>>()?;
+    let given: Vec<ConditionedTotals> = given.collect::<Result<_, FitError>>()?;
     // The heaviest: what rows determine they determine under all hyperparameters.
     if let (Some(joint), Some(given)) = (joints.first(), given.first()) {
         joint.agrees(totals, (given, &kept), &determined)?;
@@ -58,7 +58,7 @@ pub(super) fn met(
         mean: prediction.mean().to_vec(),
         sd: prediction.sd().to_vec(),
         before: before(&joints, totals),
-        marginals: Marginals::Normal(Box::new(prediction)),
+        marginals: MetMarginals::Normal(Box::new(prediction)),
         draws: drawn.draws(&joints, &given, draws, seed)?,
     })
 }
@@ -68,7 +68,7 @@ fn joints(
     posterior: &Posterior,
     at: &Functionals,
     totals: &GroupTotals,
-) -> Result<Vec<Joint>, FitError> {
+) -> Result<Vec<RowsAndSums>, FitError> {
     let marginals = posterior.variances(at)?;
     let one = |(component, known): (&Component, Vec<f64>)| {
         let (mean, covariance) = posterior.joint(component, at)?;
@@ -79,7 +79,7 @@ fn joints(
         };
         let rows = component.conditioned.alpha.len() + at.len();
         let rounding = ROUNDINGS * (rows as f64 * f64::EPSILON + component.conditioned.jitter);
-        Ok(Joint::new(
+        Ok(RowsAndSums::new(
             (component.weight, rounding),
             (mean, &covariance),
             (known, prior),
@@ -96,7 +96,7 @@ fn joints(
 
 /// Which totals say something new: the same at all hyperparameters, so that their densities are of
 /// the same numbers.
-fn new_totals(joints: &[Joint], totals: &GroupTotals) -> Pivots {
+fn new_totals(joints: &[RowsAndSums], totals: &GroupTotals) -> Pivots {
     let groups = &totals.groups;
     let mut mean = Mat::zeros(groups.len(), groups.len());
     let mut rounding: f64 = 0.0;
@@ -113,7 +113,7 @@ fn new_totals(joints: &[Joint], totals: &GroupTotals) -> Pivots {
 }
 
 /// Mean and sd of the sums without the totals.
-fn before(joints: &[Joint], totals: &GroupTotals) -> Vec<(f64, f64)> {
+fn before(joints: &[RowsAndSums], totals: &GroupTotals) -> Vec<(f64, f64)> {
     let one = |g: usize| {
         let group = &totals.groups[g];
         let moments = joints.iter().map(|joint| {
@@ -140,8 +140,8 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn draws(
         &self,
-        joints: &[Joint],
-        given: &[Given],
+        joints: &[RowsAndSums],
+        given: &[ConditionedTotals],
         draws: usize,
         seed: u64,
     ) -> Result<Mat<f64>, FitError> {

@@ -2,7 +2,7 @@
 
 use super::given::{GroupTotals, digits};
 use super::known::{SETTLED, agrees, known};
-use super::met::{Marginals, Met};
+use super::met::{Met, MetMarginals};
 use super::scaling::Scaling;
 use crate::error::FitError;
 use crate::linalg::Mat;
@@ -53,14 +53,14 @@ pub(super) fn met(
         mean,
         sd,
         before,
-        marginals: Marginals::Drawn(ascending),
+        marginals: MetMarginals::Drawn(ascending),
         draws: Mat::from_fn(rows, draws, |row, draw| values[(row, draw)]),
     })
 }
 
 /// Mean and sd of the sum of every group in the draws.
 fn before(values: &Mat<f64>, totals: &GroupTotals) -> Vec<(f64, f64)> {
-    let one = |group: &super::given::Group| {
+    let one = |group: &super::given::TotalGroup| {
         let sums = (0..values.ncols()).map(|draw| group.sum(values.col_as_slice(draw)));
         moments(&sums.collect::<Vec<f64>>())
     };

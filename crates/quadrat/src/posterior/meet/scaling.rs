@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::given::{Group, GroupTotals, digits};
+use super::given::{GroupTotals, TotalGroup, digits};
 use super::known::{Known, SAME};
 use crate::error::FitError;
 use crate::posterior::lost_digits::MadeOf;
@@ -22,7 +22,7 @@ const MET: f64 = 1e-13;
 /// # Source
 /// Deming and Stephan 1940; Csiszar 1975.
 pub(super) struct Scaling<'a> {
-    groups: &'a [Group],
+    groups: &'a [TotalGroup],
     known: &'a [Known],
     /// Of every group its rows that are held, and the others.
     held: Vec<[MadeOf; 2]>,
@@ -30,7 +30,7 @@ pub(super) struct Scaling<'a> {
 
 impl<'a> Scaling<'a> {
     pub fn new(totals: &'a GroupTotals, known: &'a [Known]) -> Self {
-        let part = |group: &Group| {
+        let part = |group: &TotalGroup| {
             let is_in = |row: usize| group.rows.iter().any(|(own, _)| *own == row);
             let inside = known.iter().filter(|known| {
                 let mut parts = known.parts.iter();
@@ -117,8 +117,8 @@ impl<'a> Scaling<'a> {
     }
 
     /// The group that a known sum is refused with: one that has a row in common with it.
-    fn touched(&self, known: &Known) -> &Group {
-        let has = |group: &&Group| {
+    fn touched(&self, known: &Known) -> &TotalGroup {
+        let has = |group: &&TotalGroup| {
             let mut rows = group.rows.iter();
             rows.any(|(row, _)| known.parts.iter().any(|(part, _)| part == row))
         };
@@ -130,7 +130,7 @@ impl<'a> Scaling<'a> {
 ///
 /// # Arguments
 /// * `kept`, `open` - the sums of its rows that are known exactly, and of the others
-fn no_share(group: &Group, kept: f64, open: f64) -> FitError {
+fn no_share(group: &TotalGroup, kept: f64, open: f64) -> FitError {
     let reason = if kept >= group.total {
         format!(
             "some of its rows are known exactly, and add up to {}",

@@ -7,7 +7,7 @@
 //! is smooth in `log G`, and a mixture of log-normal distributions. Where `G` is log-normal itself,
 //! it is one.
 
-use super::{NODES, Normal, Predictive};
+use super::{LatentComponent, NODES, Predictive};
 use crate::likelihood::distribution::Distribution;
 use crate::linalg::dot;
 use crate::link::Link;
@@ -137,7 +137,7 @@ impl Predictive {
     }
 
     /// The shape of that factor.
-    fn shape(&self, c: &Normal) -> Option<f64> {
+    fn shape(&self, c: &LatentComponent) -> Option<f64> {
         match self.at(c, c.mean) {
             _ if !self.is_factor() => None,
             Distribution::Exponential(_) => Some(1.0),
@@ -149,12 +149,12 @@ impl Predictive {
     /// How many times less certain a latent value is than an observation at it, where that is a
     /// factor of `e^f`, whose logarithm varies alike at all `f`: by a root of its shape, and by one
     /// above the mean.
-    pub(super) fn relative(&self, c: &Normal) -> Option<f64> {
+    pub(super) fn relative(&self, c: &LatentComponent) -> Option<f64> {
         self.shape(c).map(|shape| c.sd * (1.0 + shape.sqrt()))
     }
 
     /// How many normal distribution functions take the time of one of an observation.
-    fn cost(&self, c: &Normal) -> f64 {
+    fn cost(&self, c: &LatentComponent) -> f64 {
         match self.at(c, c.mean) {
             Distribution::Exponential(_) => EXPONENTIAL,
             _ => GAMMA,
@@ -162,7 +162,7 @@ impl Predictive {
     }
 
     /// Nodes of the factor, where they are quicker to ask than those of the latent value.
-    fn log_factor(&self, c: &Normal) -> Option<LogGamma> {
+    fn log_factor(&self, c: &LatentComponent) -> Option<LogGamma> {
         let shape = self.shape(c).filter(|shape| *shape > 0.0)?;
         let wanted = NODES.0 as f64 * (c.sd * (1.0 + shape.sqrt())).max(1.0);
         let factor = LogGamma::new(shape, c.sd);
@@ -170,7 +170,7 @@ impl Predictive {
     }
 
     /// How many parts [`Self::log_normals`] has, in latent nodes that take as long.
-    pub(super) fn factor_count(&self, c: &Normal) -> Option<f64> {
+    pub(super) fn factor_count(&self, c: &LatentComponent) -> Option<f64> {
         match self.at(c, c.mean) {
             Distribution::LogNormal(_) => Some(1.0),
             _ => self.log_factor(c).map(|factor| factor.count / self.cost(c)),
@@ -179,7 +179,7 @@ impl Predictive {
 
     /// Adds the log-normal parts of a component, where they are quicker to ask than its own nodes;
     /// says whether they are.
-    pub(super) fn log_normals(&self, c: &Normal, all: &mut LogNormals) -> bool {
+    pub(super) fn log_normals(&self, c: &LatentComponent, all: &mut LogNormals) -> bool {
         if let Distribution::LogNormal(at) = self.at(c, c.mean) {
             all.push(c.weight, c.mean - 0.5 * at.sd * at.sd, c.sd.hypot(at.sd));
             return true;

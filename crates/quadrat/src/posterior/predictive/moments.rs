@@ -1,6 +1,6 @@
 //! Means and sds of what is predicted.
 
-use super::{Normal, Predictive, What};
+use super::{LatentComponent, Predictive, What};
 use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::Belief;
 use crate::link::{CLIP, Link};
@@ -15,7 +15,7 @@ impl Predictive {
     /// # Numerics
     /// Behind `exp` the squares of means far from 1 are no numbers, though the sds are: both are
     /// then found in units of their own. What is too large for a number is infinite.
-    pub fn moments(&self, components: &[Normal]) -> (f64, f64) {
+    pub fn moments(&self, components: &[LatentComponent]) -> (f64, f64) {
         if let Some((of_mean, of_sd)) = self.units(components) {
             let (scaled, _) = self.in_units(components, of_mean);
             let log_mean = scaled.ln() + of_mean;
@@ -37,7 +37,7 @@ impl Predictive {
     }
 
     /// Mean and mean square in units of `e^shift` and its square.
-    fn in_units(&self, components: &[Normal], shift: f64) -> (f64, f64) {
+    fn in_units(&self, components: &[LatentComponent], shift: f64) -> (f64, f64) {
         let (mut total, mut mean, mut second) = (0.0, 0.0, 0.0);
         for &c in components {
             if let Some((m, square)) = self.through_link(c, shift) {
@@ -63,7 +63,7 @@ impl Predictive {
     /// Logarithms of the units of mean and sd: `E e^f = e^(m + v / 2)` and `(E e^2f)^(1/2) = e^(m +
     /// v)`, or that of the noise, at the component where they are largest. None where squares are
     /// numbers.
-    fn units(&self, components: &[Normal]) -> Option<(f64, f64)> {
+    fn units(&self, components: &[LatentComponent]) -> Option<(f64, f64)> {
         if self.likelihood.link() != Some(Link::Exp) {
             return None;
         }
@@ -79,8 +79,8 @@ impl Predictive {
 
     /// The logarithm of the sd of an observation around its mean, where that is not in proportion
     /// to the mean.
-    fn log_noise(&self, components: &[Normal], of_mean: f64) -> f64 {
-        let one = |c: &Normal| match self.at(c, c.mean) {
+    fn log_noise(&self, components: &[LatentComponent], of_mean: f64) -> f64 {
+        let one = |c: &LatentComponent| match self.at(c, c.mean) {
             Distribution::Normal(at) => at.sd.ln(),
             Distribution::Poisson(_) | Distribution::NegativeBinomial(_) => 0.5 * of_mean,
             _ => f64::NEG_INFINITY,
@@ -93,7 +93,7 @@ impl Predictive {
 
     /// Mean and mean square of one component in units of `e^shift`, where a link makes the mean of
     /// an observation.
-    fn through_link(&self, c: Normal, shift: f64) -> Option<(f64, f64)> {
+    fn through_link(&self, c: LatentComponent, shift: f64) -> Option<(f64, f64)> {
         let link = self.likelihood.link()?;
         let (m, v) = if c.sd == 0.0 {
             (link.value(c.mean - shift), 0.0)

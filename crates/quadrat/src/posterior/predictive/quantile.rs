@@ -1,7 +1,7 @@
 //! Quantiles of a new observation under a mixture.
 
 use super::CLOSEST;
-use super::seen::Seen;
+use super::observation_mixture::ObservationMixture;
 use crate::likelihood::distribution::Distribution;
 use crate::link::Link;
 use crate::special::root::crossing;
@@ -9,7 +9,7 @@ use crate::special::root::crossing;
 /// Ends of a bracket of counts this many times apart are halved on a logarithmic scale.
 const FAR_APART: f64 = 100.0;
 
-impl Seen<'_> {
+impl ObservationMixture<'_> {
     /// The smallest value that at least a share `p` lies at or below.
     pub fn quantile(&self, p: f64) -> f64 {
         if self.predictive.is_factor() {

@@ -3,9 +3,9 @@
 use super::super::normal_rows::NormalRows;
 use super::super::prior::Prior;
 use super::super::tables::Tables;
+use super::chain_rows::ChainRows;
 use super::interface::Engine;
 use super::limits::{check_atoms, check_dense, check_line};
-use super::line::Line;
 use crate::covariance::{Chain, Covariance, Grid, LEAST_PERIODIC};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
@@ -36,7 +36,7 @@ pub(crate) struct ExactEngine {
     /// On a complete grid, its axes with the covariances along them.
     axes: Option<(Vec<Functionals>, Vec<Covariance>)>,
     /// Along a line, what has the evidence without a matrix.
-    line: Option<Line>,
+    line: Option<ChainRows>,
 }
 
 impl ExactEngine {
@@ -53,7 +53,7 @@ impl ExactEngine {
     ) -> (Self, Vec<usize>) {
         let n = rows.values.len();
         let dims = prior.kernel.columns().len();
-        let line = Line::new(&mut prior, &supports, &rows, may_be_sharp);
+        let line = ChainRows::new(&mut prior, &supports, &rows, may_be_sharp);
         let is_grid = dims > 1 || n < AXIS_ROWS || rows.has_exact();
         let is_separable = is_grid
             && line.is_none()

@@ -10,11 +10,11 @@
 //! What the rest of the house asks of each is in `interface`; how many rows they take, in `limits`;
 //! the values that `sites` and `pooled` approximate, in `latents`.
 
+mod chain_rows;
 pub(crate) mod exact;
 mod interface;
 pub(crate) mod latents;
 pub(crate) mod limits;
-mod line;
 pub(crate) mod pooled;
 pub(crate) mod sites;
 pub(crate) mod sparse;

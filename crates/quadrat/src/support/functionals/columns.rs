@@ -96,7 +96,7 @@ impl Functionals {
         set.width = width
             .into_iter()
             .map(|column| match column.is_empty() {
-                true => super::Column::clone(&points),
+                true => super::AtomColumn::clone(&points),
                 false => column.into(),
             })
             .collect();

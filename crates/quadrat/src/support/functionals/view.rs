@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Functionals, Spread};
+use super::{AtomSpread, Functionals};
 use crate::support::UniqueIntervals;
 use crate::support::placed::{NO_REGION, Placed};
 
@@ -195,14 +195,14 @@ impl Functionals {
     }
 
     /// The same rows with every atom kept, dropped or spread over nodes.
-    pub(crate) fn spread<'n>(&self, mut how: impl FnMut(usize) -> Spread<'n>) -> Self {
+    pub(crate) fn spread<'n>(&self, mut how: impl FnMut(usize) -> AtomSpread<'n>) -> Self {
         let mut out = Self::new(self.dims.clone());
         let mut keeps_regions = false;
         for row in 0..self.len() {
             for atom in self.atoms(row) {
                 match how(atom) {
-                    Spread::Drop => {}
-                    Spread::Keep => {
+                    AtomSpread::Drop => {}
+                    AtomSpread::Keep => {
                         for d in 0..self.dims.len() {
                             out.lower[d].push(self.lower[d][atom]);
                             out.width[d].push(self.width[d][atom]);
@@ -211,7 +211,7 @@ impl Functionals {
                         out.region.push(self.region[atom]);
                         keeps_regions |= self.region[atom] != NO_REGION;
                     }
-                    Spread::Nodes { along, weights } => {
+                    AtomSpread::Nodes { along, weights } => {
                         let count = weights.len();
                         for d in 0..self.dims.len() {
                             if let Some((_, x)) = along.iter().find(|(column, _)| *column == d) {

@@ -15,10 +15,10 @@ use rayon::prelude::*;
 use super::super::error::UngroupError;
 use super::super::fit::{Sample, opposites, random};
 use super::super::prior::Setting as OfOne;
-use super::prior::{DIMENSIONS, Places, Point, Scale, Setting};
-use super::settings::{self, Normal, Weighed, count, offsets, powered, taken};
+use super::prior::{CellPlaces, DIMENSIONS, Setting, StandardNormals, UnitScale};
+use super::settings::{self, NormalFit, WeighedPoints, count, offsets, powered, taken};
 use super::watched::Watched;
-use crate::inference::pooled::{Drawn, Known, Pools, evened};
+use crate::inference::pooled::{ConditionalDraw, ConditionalMode, Pools, evened};
 use crate::linalg::Mat;
 
 /// Settings that draws are of: each costs the cube of the cells.
@@ -35,8 +35,8 @@ const BYTES: usize = 1 << 30;
 /// The years of one population.
 #[derive(Debug)]
 pub(super) struct Task<'a> {
-    pub places: Places,
-    pub scale: Scale,
+    pub places: CellPlaces,
+    pub scale: UnitScale,
     /// The cells of every band, by their widths on the axis.
     pub pools: Pools,
     /// Log averages of the bands.
@@ -76,7 +76,7 @@ impl Task<'_> {
             return Err(none());
         }
         self.watched.left(used.len());
-        let mut blocks: Vec<Vec<Option<Drawn>>> = Vec::new();
+        let mut blocks: Vec<Vec<Option<ConditionalDraw>>> = Vec::new();
         for some in used.chunks(self.at_once()) {
             let drawn = some.par_iter().map(|used| self.block(used, &start));
             blocks.extend(drawn.collect::<Vec<_>>());
@@ -88,12 +88,12 @@ impl Task<'_> {
 
     /// Draws of all settings. Each setting has the weight that it was taken by: what Laplace's
     /// method missed is made up for within it, and is no new evidence of the settings.
-    fn gathered(&self, used: &[Used], blocks: Vec<Vec<Option<Drawn>>>) -> Option<Sample> {
+    fn gathered(&self, used: &[Used], blocks: Vec<Vec<Option<ConditionalDraw>>>) -> Option<Sample> {
         let (mut kept, mut weights, mut effective) = (Vec::new(), Vec::new(), 0.0);
         let all: usize = blocks.iter().map(Vec::len).sum();
         for drawn in blocks {
             let share = drawn.len() as f64 / all as f64;
-            let own: Vec<Drawn> = drawn.into_iter().flatten().collect();
+            let own: Vec<ConditionalDraw> = drawn.into_iter().flatten().collect();
             let logs: Vec<f64> = own.iter().map(|d| d.log_weight).collect();
             if let Some((own_weights, counting)) = evened(&logs) {
                 effective += counting * own.len() as f64 / all as f64;
@@ -114,7 +114,7 @@ impl Task<'_> {
     }
 
     /// How years may hang together, at the likeliest setting of one table; and the mode there.
-    fn ways(&self, weights: &[f64]) -> Option<(Vec<f64>, Weighed)> {
+    fn ways(&self, weights: &[f64]) -> Option<(Vec<f64>, WeighedPoints)> {
         let likeliest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
         let own = &self.of_one[likeliest];
         let mut start = self.start(own);
@@ -139,7 +139,12 @@ impl Task<'_> {
 
     /// Settings that draws are of, and how many were tried: those of one table by their weights,
     /// each with ways in which years hang together by their evidence there.
-    fn used(&self, weights: &[f64], ways: &Weighed, start: &[f64]) -> Option<(Vec<Used>, usize)> {
+    fn used(
+        &self,
+        weights: &[f64],
+        ways: &WeighedPoints,
+        start: &[f64],
+    ) -> Option<(Vec<Used>, usize)> {
         let places = taken(weights, USED).into_iter().enumerate();
         let places: Vec<(usize, usize)> = places.filter(|(_, n)| *n > 0).collect();
         self.watched.left(places.len() * (FIRST + SECOND) + USED);
@@ -149,7 +154,7 @@ impl Task<'_> {
         // Where years hang together otherwise than at the likeliest setting the second points go
         // there.
         let nearer = of_first.iter().map(|logs| wide.nearer(&first, logs));
-        let nearer: Vec<Option<Normal>> = nearer.collect();
+        let nearer: Vec<Option<NormalFit>> = nearer.collect();
         let second = |k: usize| {
             let normal = nearer[k].as_ref().unwrap_or(&wide);
             normal.points(SECOND, self.seed, 1 + k)
@@ -180,7 +185,7 @@ impl Task<'_> {
     fn evidence_of(
         &self,
         places: &[(usize, usize)],
-        points: impl Fn(usize) -> Vec<Point>,
+        points: impl Fn(usize) -> Vec<StandardNormals>,
         start: &[f64],
     ) -> Vec<Vec<f64>> {
         let settings = places.iter().enumerate().flat_map(|(k, (one, _))| {
@@ -208,7 +213,7 @@ impl Task<'_> {
     fn start(&self, own: &OfOne) -> Vec<f64> {
         let setting = self.scale.setting(own, &[0.0; DIMENSIONS]);
         let prior = self.places.prior(&setting);
-        match Known::find(&self.pools, &self.logs, &prior, &prior.mean) {
+        match ConditionalMode::find(&self.pools, &self.logs, &prior, &prior.mean) {
             Ok(Some(known)) => known.values,
             _ => prior.mean,
         }
@@ -218,7 +223,7 @@ impl Task<'_> {
     fn evidence(&self, settings: &[Setting], start: &[f64]) -> Vec<(f64, Vec<f64>)> {
         let one = |setting: &Setting| {
             let prior = self.places.prior(setting);
-            let found = Known::find(&self.pools, &self.logs, &prior, start);
+            let found = ConditionalMode::find(&self.pools, &self.logs, &prior, start);
             self.watched.one();
             match found {
                 Ok(Some(known)) => (known.log_evidence, known.values),
@@ -232,10 +237,10 @@ impl Task<'_> {
     }
 
     /// Draws at one setting.
-    fn block(&self, used: &Used, start: &[f64]) -> Vec<Option<Drawn>> {
+    fn block(&self, used: &Used, start: &[f64]) -> Vec<Option<ConditionalDraw>> {
         let none = || vec![None; 2 * used.pairs];
         let prior = self.places.prior(&used.setting);
-        let Ok(Some(known)) = Known::find(&self.pools, &self.logs, &prior, start) else {
+        let Ok(Some(known)) = ConditionalMode::find(&self.pools, &self.logs, &prior, start) else {
             return none();
         };
         let Ok(root) = prior.root() else {

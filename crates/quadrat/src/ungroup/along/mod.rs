@@ -18,13 +18,13 @@ use super::builder::{Population, SETTINGS, Ungroup, given};
 use super::cells::Cells;
 use super::error::{UngroupError, Warning};
 use super::estimate::{Counting, Estimate};
-use super::fit::{Sample, Target};
+use super::fit::{KnownPopulation, Sample};
 use super::heaping::heaped;
-use super::prior::{Setting, Term};
+use super::prior::{PriorTerm, Setting};
 use crate::inference::pooled::Pools;
 use crate::link::Link;
 use fit::{MOST_SETTINGS, Task};
-use prior::{Places, Scale};
+use prior::{CellPlaces, UnitScale};
 use watched::Watched;
 pub(super) use watched::Watcher;
 
@@ -229,7 +229,7 @@ impl Ungroup<'_> {
         for year in checked {
             let mut task = self.task(&year.bands, &year.cells);
             task.settings = of_one.to_vec();
-            let target = [Target {
+            let target = [KnownPopulation {
                 logs: self.logs(&year.counts, &year.cells, &year.bands),
                 stream: 0,
             }];
@@ -267,13 +267,13 @@ impl Ungroup<'_> {
         Task {
             evidence: self.evidence_alone(checked, &of_one),
             of_one,
-            scale: Scale {
+            scale: UnitScale {
                 span: if span > 0.0 { span } else { 1.0 },
                 has_cohorts: checked[0].bands.axis == Axis::Linear,
             },
             pools: pools(checked),
             logs: logs.collect(),
-            places: Places {
+            places: CellPlaces {
                 places: ends.iter().flat_map(middles).collect(),
                 years: at,
                 first: begins,
@@ -315,7 +315,7 @@ fn pools(checked: &[Checked]) -> Pools {
 }
 
 /// The tail of all years.
-fn term(checked: &[Checked]) -> Option<Term> {
+fn term(checked: &[Checked]) -> Option<PriorTerm> {
     let (mean, sd) = checked.iter().find_map(|year| year.bands.fall)?.slope();
     let of = |year: &Checked| -> Vec<f64> {
         let (axis, cells) = (year.bands.axis, &year.cells);
@@ -325,7 +325,7 @@ fn term(checked: &[Checked]) -> Option<Term> {
         };
         (0..cells.len()).map(one).collect()
     };
-    Some(Term {
+    Some(PriorTerm {
         shape: checked.iter().flat_map(of).collect(),
         mean: -mean,
         sd,

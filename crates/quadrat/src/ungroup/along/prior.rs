@@ -20,7 +20,7 @@
 //! Age, period and cohort: Carstensen 2007, Statistics in Medicine 26:3018. Sums of covariances of
 //! linear maps of the inputs are covariances: Rasmussen and Williams 2006, section 4.2.4.
 
-use super::super::prior::{LEVEL_SD, Setting as OfOne, Term};
+use super::super::prior::{LEVEL_SD, PriorTerm, Setting as OfOne};
 use crate::inference::pooled::NodePrior;
 use crate::linalg::{Mat, mirror_lower};
 use crate::special::exp;
@@ -28,7 +28,7 @@ use crate::special::scalar::normal_cdf;
 
 /// Standard normals that stand for how years hang together: two lengthscales in years, two shares
 /// of cohorts.
-pub(super) type Point = [f64; DIMENSIONS];
+pub(super) type StandardNormals = [f64; DIMENSIONS];
 /// How many.
 pub(super) const DIMENSIONS: usize = 4;
 /// Log sd of lengthscales in years.
@@ -53,16 +53,16 @@ struct Part {
 
 /// What hyperparameters are relative to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scale {
+pub(super) struct UnitScale {
     /// From the first to the last year.
     pub span: f64,
     /// Whether places and years have one unit.
     pub has_cohorts: bool,
 }
 
-impl Scale {
+impl UnitScale {
     /// The hyperparameters of one table with those of a point.
-    pub fn setting(&self, own: &OfOne, z: &Point) -> Setting {
+    pub fn setting(&self, own: &OfOne, z: &StandardNormals) -> Setting {
         let cohorts = |z: f64| match self.has_cohorts {
             true => normal_cdf(z),
             false => 0.0,
@@ -82,7 +82,7 @@ impl Scale {
 
 /// Where cells lie.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct CellPlaces {
     /// Middles of the cells on the axis, year by year.
     pub places: Vec<f64>,
     /// The years, ascending.
@@ -92,10 +92,10 @@ pub(super) struct Places {
     /// Means of the levels, by years.
     pub levels: Vec<f64>,
     /// The tail: zero where a year has none.
-    pub term: Option<Term>,
+    pub term: Option<PriorTerm>,
 }
 
-impl Places {
+impl CellPlaces {
     /// Mean and covariance of the cells.
     pub fn prior(&self, setting: &Setting) -> NodePrior {
         let n = self.places.len();

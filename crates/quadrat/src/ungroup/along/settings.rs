@@ -9,7 +9,7 @@
 //! Adaptive multiple importance sampling: Cornuet, Marin, Mira and Robert 2012, Scandinavian
 //! Journal of Statistics 39:798.
 
-use super::prior::{DIMENSIONS, Point};
+use super::prior::{DIMENSIONS, StandardNormals};
 use crate::linalg::{Cholesky, Mat, dot};
 use crate::special::scalar::{log_sum_exp, normal_quantile};
 
@@ -36,27 +36,27 @@ const HALVINGS: usize = 30;
 
 /// Points with what they are worth: evidence times prior over what they were drawn from.
 #[derive(Debug, Clone)]
-pub(super) struct Weighed {
-    pub points: Vec<Point>,
+pub(super) struct WeighedPoints {
+    pub points: Vec<StandardNormals>,
     pub logs: Vec<f64>,
 }
 
-impl Weighed {
+impl WeighedPoints {
     /// A normal wider than what is likely.
-    pub fn wide(&self) -> Option<Normal> {
+    pub fn wide(&self) -> Option<NormalFit> {
         around(&self.points, &tempered(&self.logs, WIDE)?)
     }
 }
 
 /// A normal that points are drawn from.
-pub(super) struct Normal {
-    mean: Point,
+pub(super) struct NormalFit {
+    mean: StandardNormals,
     covariance: Mat<f64>,
     root: Cholesky,
 }
 
-impl Normal {
-    fn new(mean: Point, covariance: Mat<f64>) -> Option<Self> {
+impl NormalFit {
+    fn new(mean: StandardNormals, covariance: Mat<f64>) -> Option<Self> {
         let root = Cholesky::factor(covariance.as_ref()).ok()?;
         Some(Self {
             mean,
@@ -65,17 +65,17 @@ impl Normal {
         })
     }
 
-    fn log_density(&self, z: &Point) -> f64 {
+    fn log_density(&self, z: &StandardNormals) -> f64 {
         let away: Vec<f64> = z.iter().zip(&self.mean).map(|(z, m)| z - m).collect();
         let white = self.root.half_solve(&away);
         -0.5 * (dot(&white, &white) + self.root.log_det())
     }
 
     /// Low-discrepancy points of it.
-    pub fn points(&self, count: usize, seed: u64, round: usize) -> Vec<Point> {
+    pub fn points(&self, count: usize, seed: u64, round: usize) -> Vec<StandardNormals> {
         let scramble = (seed ^ (seed >> 32)) as u32 ^ (round as u32).wrapping_mul(0x9e37_79b9);
         let one = |i: usize| {
-            let standard: Point = std::array::from_fn(|d| {
+            let standard: StandardNormals = std::array::from_fn(|d| {
                 let u = f64::from(sobol_burley::sample(i as u32, d as u32, scramble));
                 // The sequence holds zero.
                 normal_quantile(u.clamp(1e-9, 1.0 - 1e-9))
@@ -91,7 +91,7 @@ impl Normal {
     ///
     /// # Arguments
     /// * `log_evidence` - of the points
-    pub fn nearer(&self, points: &[Point], log_evidence: &[f64]) -> Option<Self> {
+    pub fn nearer(&self, points: &[StandardNormals], log_evidence: &[f64]) -> Option<Self> {
         let own = [(self, points.len())];
         let logs = offsets(&own, points).into_iter().zip(log_evidence);
         let logs: Vec<f64> = logs.map(|(offset, log)| offset + log).collect();
@@ -112,20 +112,20 @@ impl Normal {
 /// None where no point has evidence.
 pub(super) fn found(
     seed: u64,
-    mut log_evidence: impl FnMut(&[Point]) -> Vec<f64>,
-) -> Option<Weighed> {
-    let prior = Normal::new([0.0; DIMENSIONS], Mat::identity(DIMENSIONS, DIMENSIONS))?;
+    mut log_evidence: impl FnMut(&[StandardNormals]) -> Vec<f64>,
+) -> Option<WeighedPoints> {
+    let prior = NormalFit::new([0.0; DIMENSIONS], Mat::identity(DIMENSIONS, DIMENSIONS))?;
     let (mut normals, mut points, mut evidence) = (vec![(prior, FIRST)], Vec::new(), Vec::new());
     for round in 0.. {
         let (normal, count_of_round) = &normals[round];
         let own = normal.points(*count_of_round, seed, round);
         evidence.extend(log_evidence(&own));
         points.extend(own);
-        let mixture: Vec<(&Normal, usize)> = normals.iter().map(|(own, n)| (own, *n)).collect();
+        let mixture: Vec<(&NormalFit, usize)> = normals.iter().map(|(own, n)| (own, *n)).collect();
         let logs = offsets(&mixture, &points).into_iter().zip(&evidence);
         let logs: Vec<f64> = logs.map(|(offset, log)| offset + log).collect();
         if round == ROUNDS || count(&powered(&logs, 1.0)?) >= ENOUGH {
-            return Some(Weighed { points, logs });
+            return Some(WeighedPoints { points, logs });
         }
         let next = around(&points, &tempered(&logs, FEWEST)?)?;
         normals.push((next, EACH));
@@ -137,10 +137,10 @@ pub(super) fn found(
 ///
 /// # Arguments
 /// * `normals` - and how many points are of each
-pub(super) fn offsets(normals: &[(&Normal, usize)], points: &[Point]) -> Vec<f64> {
+pub(super) fn offsets(normals: &[(&NormalFit, usize)], points: &[StandardNormals]) -> Vec<f64> {
     let total: usize = normals.iter().map(|(_, count)| count).sum();
-    let one = |z: &Point| {
-        let of = |(normal, count): &(&Normal, usize)| {
+    let one = |z: &StandardNormals| {
+        let of = |(normal, count): &(&NormalFit, usize)| {
             (*count as f64 / total as f64).ln() + normal.log_density(z)
         };
         let each: Vec<f64> = normals.iter().map(of).collect();
@@ -199,14 +199,14 @@ pub(super) fn taken(weights: &[f64], places: usize) -> Vec<usize> {
 }
 
 /// The normal of weighted points, somewhat wider.
-fn around(points: &[Point], weights: &[f64]) -> Option<Normal> {
+fn around(points: &[StandardNormals], weights: &[f64]) -> Option<NormalFit> {
     let weighted = || points.iter().zip(weights);
-    let mean: Point = std::array::from_fn(|d| weighted().map(|(z, w)| w * z[d]).sum());
+    let mean: StandardNormals = std::array::from_fn(|d| weighted().map(|(z, w)| w * z[d]).sum());
     let covariance = Mat::from_fn(DIMENSIONS, DIMENSIONS, |a, b| {
         let products = weighted().map(|(z, w)| w * (z[a] - mean[a]) * (z[b] - mean[b]));
         WIDER * products.sum::<f64>() + if a == b { NARROWEST } else { 0.0 }
     });
-    Normal::new(mean, covariance)
+    NormalFit::new(mean, covariance)
 }
 
 #[cfg(test)]
@@ -217,8 +217,8 @@ mod tests {
     #[test]
     fn moments_are_those_of_the_posterior() {
         let (at, sd) = (0.8, 0.1);
-        let evidence = |points: &[Point]| -> Vec<f64> {
-            let one = |z: &Point| {
+        let evidence = |points: &[StandardNormals]| -> Vec<f64> {
+            let one = |z: &StandardNormals| {
                 let squares = z.iter().map(|z| ((z - at) / sd).powi(2));
                 -0.5 * squares.sum::<f64>()
             };

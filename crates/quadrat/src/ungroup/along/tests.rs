@@ -148,23 +148,23 @@ fn years_far_apart_are_each_by_itself() {
 fn the_covariance_of_a_year_is_that_of_one_table() {
     let places: Vec<f64> = (0..7).map(|i| 0.5 + f64::from(i * i)).collect();
     let shape: Vec<f64> = places.iter().map(|x| x / 10.0).collect();
-    let term = Term {
+    let term = PriorTerm {
         shape: [shape.clone(), shape.clone()].concat(),
         mean: -0.1,
         sd: 0.3,
     };
-    let joint = Places {
+    let joint = CellPlaces {
         places: [places.clone(), places.clone()].concat(),
         years: vec![2000.0, 2003.0],
         first: vec![0, 7, 14],
         levels: vec![-1.0, -2.0],
         term: Some(term.clone()),
     };
-    let scale = Scale {
+    let scale = UnitScale {
         span: 3.0,
         has_cohorts: true,
     };
-    let own = Term { shape, ..term };
+    let own = PriorTerm { shape, ..term };
     let setting = central(0.15, 49.0);
     let got = joint.prior(&scale.setting(&setting, &[0.0; DIMENSIONS]));
     let want = prior(&setting, &places, (-1.0, LEVEL_SD), &[own]);

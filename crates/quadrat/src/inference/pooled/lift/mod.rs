@@ -44,7 +44,7 @@ mod choose;
 mod margin;
 pub(super) mod meet;
 mod proposal;
-mod seen;
+mod rotated_factor;
 #[cfg(test)]
 mod tests;
 mod variational;
@@ -60,9 +60,9 @@ use rayon::prelude::*;
 use self::choose::choose;
 use self::meet::Meeting;
 use self::proposal::Proposal;
-use self::seen::Seen;
+use self::rotated_factor::RotatedFactor;
 use self::variational::Variational;
-use self::weigh::{ENOUGH, Found, Weighed};
+use self::weigh::{ENOUGH, MatchingDraw, WeighedDraws};
 use super::mode::Mode;
 use super::options::Draws;
 use super::pools::{Pools, Slopes};
@@ -155,7 +155,7 @@ impl Lift {
         let proposal = Proposal::new(&believed, &met, pairs).ok()?;
         let of_met = Mat::from_fn(met.len(), met.len(), |i, j| s[(met[i], met[j])]);
         let vague = Mat::from_fn(met.len(), vague.ncols(), |i, j| vague[(met[i], j)]);
-        let seen = Seen::new(of_met, &vague).ok()?;
+        let seen = RotatedFactor::new(of_met, &vague).ok()?;
         let root = Cholesky::factor_owned(k).ok()?;
         let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
@@ -191,14 +191,14 @@ impl Lift {
             proposal: &proposal,
             prior_mean,
         };
-        let found: Vec<Option<Found>> = (0..told.ncols())
+        let found: Vec<Option<MatchingDraw>> = (0..told.ncols())
             .into_par_iter()
             .map(|draw| {
                 let told = (proposal.which(draw), told.col_as_slice(draw));
                 task.meet(moved.col_as_slice(draw), told)
             })
             .collect();
-        let weighed = Weighed::new(&found, met.len())?;
+        let weighed = WeighedDraws::new(&found, met.len())?;
         let missed = MISSED.0 + MISSED.1 * pools.rows() as f64;
         if mode.pinned.is_empty() && weighed.log_evidence < mode.log_evidence - missed {
             return None;
@@ -352,7 +352,7 @@ struct Task<'a> {
     /// `G`, shape `[nodes, met]`.
     gain: Mat<f64>,
     /// Of the rows that are met.
-    seen: &'a Seen,
+    seen: &'a RotatedFactor,
     proposal: &'a Proposal,
     prior_mean: &'a [f64],
 }
@@ -363,7 +363,7 @@ impl Task<'_> {
     /// # Arguments
     /// * `away` - of the nodes, how far a draw of the prior that was moved along `G` is from `m`
     /// * `told` - from which normal the target `t` comes, and by which standard normals
-    fn meet(&self, away: &[f64], told: (usize, &[f64])) -> Option<Found> {
+    fn meet(&self, away: &[f64], told: (usize, &[f64])) -> Option<MatchingDraw> {
         let from: Vec<f64> = away
             .iter()
             .zip(self.prior_mean)
@@ -399,7 +399,9 @@ impl Task<'_> {
         let constants = -0.5 * known * std::f64::consts::TAU.ln();
         let proposed = self.proposal.log_density(which, told, &target);
         let weight = self.seen.log_normal(&eta) + constants - log_det + rows - proposed;
-        weight.is_finite().then_some(Found { by, target, weight })
+        weight
+            .is_finite()
+            .then_some(MatchingDraw { by, target, weight })
     }
 }
 

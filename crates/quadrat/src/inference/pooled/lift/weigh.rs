@@ -10,7 +10,7 @@ const LEAST: f64 = -60.0;
 const HALVINGS: usize = 16;
 
 /// One draw that meets the rows.
-pub(super) struct Found {
+pub(super) struct MatchingDraw {
     /// How far it was moved along `G`.
     pub by: Vec<f64>,
     /// `t`.
@@ -20,7 +20,7 @@ pub(super) struct Found {
 }
 
 /// Draws that were weighed.
-pub(super) struct Weighed {
+pub(super) struct WeighedDraws {
     /// How far along `G` and `t`, shape `[met, draws]`.
     pub moved: Mat<f64>,
     pub targets: Mat<f64>,
@@ -29,9 +29,9 @@ pub(super) struct Weighed {
     pub log_evidence: f64,
 }
 
-impl Weighed {
+impl WeighedDraws {
     /// None where no draw has a weight.
-    pub fn new(found: &[Option<Found>], met: usize) -> Option<Self> {
+    pub fn new(found: &[Option<MatchingDraw>], met: usize) -> Option<Self> {
         let logs: Vec<f64> = found
             .iter()
             .map(|one| one.as_ref().map_or(f64::NEG_INFINITY, |one| one.weight))
@@ -42,7 +42,7 @@ impl Weighed {
         }
         let sum: f64 = logs.iter().map(|w| (w - most).exp()).sum();
         let effective = share(&tempered(&logs, most, 1.0));
-        let of = |value: fn(&Found) -> &[f64]| {
+        let of = |value: fn(&MatchingDraw) -> &[f64]| {
             Mat::from_fn(met, found.len(), |row, draw| {
                 found[draw].as_ref().map_or(0.0, |one| value(one)[row])
             })

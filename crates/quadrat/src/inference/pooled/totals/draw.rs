@@ -1,6 +1,6 @@
 //! Draws of nodes that meet their sums.
 
-use super::mode::Known;
+use super::mode::ConditionalMode;
 use super::prior::NodePrior;
 use crate::inference::pooled::lift::meet::Meeting;
 use crate::inference::pooled::pools::Pools;
@@ -11,14 +11,14 @@ const MANY: usize = 150;
 
 /// A draw whose sums are the known ones, within `1e-9` of their logarithms.
 #[derive(Debug, Clone)]
-pub(crate) struct Drawn {
+pub(crate) struct ConditionalDraw {
     /// `f`.
     pub values: Vec<f64>,
     /// `log w` less the log evidence at the mode: about zero.
     pub log_weight: f64,
 }
 
-impl Known {
+impl ConditionalMode {
     /// Draws, in the order of their normals; none in place of one that could not be moved to its
     /// sums.
     ///
@@ -37,7 +37,7 @@ impl Known {
         prior: &NodePrior,
         root: MatRef<'_, f64>,
         normals: MatRef<'_, f64>,
-    ) -> Vec<Option<Drawn>> {
+    ) -> Vec<Option<ConditionalDraw>> {
         // G = K J' S^-1, by its transpose.
         let mut gain = self.columns.transpose().to_owned();
         self.seen.solve_in_place(gain.as_mut());
@@ -65,7 +65,7 @@ impl Known {
             let values = meeting.moved(&by);
             log_weight
                 .is_finite()
-                .then_some(Drawn { values, log_weight })
+                .then_some(ConditionalDraw { values, log_weight })
         };
         (0..normals.ncols()).map(one).collect()
     }

@@ -26,8 +26,8 @@ mod prior;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use draw::Drawn;
-pub(crate) use mode::Known;
+pub(crate) use draw::ConditionalDraw;
+pub(crate) use mode::ConditionalMode;
 pub(crate) use prior::NodePrior;
 
 pub(crate) use super::lift::weigh::evened;

@@ -17,7 +17,7 @@ const SETTLED: f64 = 1e-3;
 
 /// Nodes at their mode given their sums, and what draws need of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct ConditionalMode {
     /// `f`.
     pub values: Vec<f64>,
     /// `log N(J (f - m); 0, S)` in nats, the constants of a normal density included.
@@ -30,7 +30,7 @@ pub(crate) struct Known {
     pub(super) seen: Cholesky,
 }
 
-impl Known {
+impl ConditionalMode {
     /// # Arguments
     /// * `pools` - rows behind `exp`, of which none follows from the others
     /// * `targets` - `t`, length `rows`

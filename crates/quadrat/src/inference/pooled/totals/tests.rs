@@ -85,14 +85,14 @@ fn brute(pools: &Pools, targets: &[f64], prior: &NodePrior) -> (Vec<(f64, f64)>,
 fn draws_agree_with_brute_force() {
     let (pools, targets, prior) = table();
     let (want, evidence) = brute(&pools, &targets, &prior);
-    let known = Known::find(&pools, &targets, &prior, &prior.mean);
+    let known = ConditionalMode::find(&pools, &targets, &prior, &prior.mean);
     let known = known.unwrap().unwrap();
     let count = 40_000;
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let normals = Mat::from_fn(6, count, |_, _| StandardNormal.sample(&mut random));
     let root = prior.root().unwrap();
     let drawn = known.draws(&pools, &targets, &prior, root.as_ref(), normals.as_ref());
-    let drawn: Vec<Drawn> = drawn.into_iter().map(Option::unwrap).collect();
+    let drawn: Vec<ConditionalDraw> = drawn.into_iter().map(Option::unwrap).collect();
     let logs: Vec<f64> = drawn.iter().map(|d| d.log_weight).collect();
     let (weights, effective) = evened(&logs).unwrap();
     assert!(effective > 0.7, "{effective}");

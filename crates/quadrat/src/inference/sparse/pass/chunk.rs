@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::stream::{Prepared, Stream};
+use super::stream::{PreparedNormal, Stream};
 use crate::inference::sparse::bags::Bags;
 use crate::inference::sparse::expectation::{of_point, of_sum};
-use crate::inference::sparse::features::{Features, Panel, Sample, columns};
-use crate::inference::sparse::points::{LowRank, Marginals, Points};
-use crate::inference::sparse::slopes::{Slope, add_explained, for_columns};
+use crate::inference::sparse::features::{ChunkFeatures, ColumnWork, SampledPairs, columns};
+use crate::inference::sparse::points::{ExplainedPart, MarginalSlopes, RowPoints};
+use crate::inference::sparse::slopes::{CovarianceSlopes, add_explained, for_columns};
 use crate::inference::sparse::sums::Depth;
 use crate::inference::sparse::sums::Sums;
 use crate::likelihood::local::Belief;
@@ -18,8 +18,8 @@ use crate::linalg::{
 
 /// Work space of one thread.
 pub(super) struct Work {
-    features: Features,
-    pub panel: Panel,
+    features: ChunkFeatures,
+    pub panel: ColumnWork,
     /// `B = C^-1 A`; after the rows were visited, `A (D + E)`.
     pub b: Mat<f64>,
     pub slope: Mat<f64>,
@@ -28,8 +28,8 @@ pub(super) struct Work {
 impl Work {
     pub fn new() -> Self {
         Self {
-            features: Features::empty(),
-            panel: Panel::new(),
+            features: ChunkFeatures::empty(),
+            panel: ColumnWork::new(),
             b: Mat::new(),
             slope: Mat::new(),
         }
@@ -43,7 +43,7 @@ pub(super) struct PointSlopes {
     /// In their variances: the diagonal of `D`.
     pub variance: Vec<f64>,
     /// In the covariances within rows about sums, in the order of these.
-    pub within: Vec<Slope>,
+    pub within: Vec<CovarianceSlopes>,
 }
 
 /// Means and variances of the points of a chunk under `q`.
@@ -55,7 +55,7 @@ struct Moments {
 /// Adds the rows of a chunk to the sums.
 pub(super) fn add_chunk(
     stream: &Stream<'_>,
-    at: &Prepared<'_>,
+    at: &PreparedNormal<'_>,
     chunk: usize,
     work: &mut Work,
     sum: &mut Sums,
@@ -84,9 +84,9 @@ pub(super) fn add_chunk(
 /// Moments of the points; `b` becomes `B = C^-1 A`, with `A'SA = B'B`.
 fn moments(
     stream: &Stream<'_>,
-    at: &Prepared<'_>,
+    at: &PreparedNormal<'_>,
     chunk: usize,
-    features: &Features,
+    features: &ChunkFeatures,
     b: &mut Mat<f64>,
 ) -> Moments {
     let a = features.a.as_ref();
@@ -110,7 +110,7 @@ fn row_expectations(
     stream: &Stream<'_>,
     depth: Depth,
     chunk: usize,
-    features: &Features,
+    features: &ChunkFeatures,
     moments: &Moments,
     b: &Mat<f64>,
     sum: &mut Sums,
@@ -166,7 +166,7 @@ struct RowOfSum<'a> {
     row: usize,
     /// Its points, counted within the chunk.
     here: Range<usize>,
-    sample: &'a Sample,
+    sample: &'a SampledPairs,
     depth: Depth,
 }
 
@@ -195,12 +195,12 @@ impl RowOfSum<'_> {
         gemm_lower_into(part.as_mut(), false, 1.0, transposed, seen.as_ref());
         mirror_lower(&mut part);
         let covariance = &sample.residual + &part;
-        let low_rank = (!sample.is_full).then(|| LowRank {
+        let low_rank = (!sample.is_full).then(|| ExplainedPart {
             columns: b.as_ref().subcols(here.start, here.len()),
             less: None,
             sample: &part,
         });
-        let points = Points {
+        let points = RowPoints {
             link: bags.link(row),
             weights: bags.weights(row),
             mean: &moments.mean[here.clone()],
@@ -209,7 +209,7 @@ impl RowOfSum<'_> {
             covariance: &covariance,
             low_rank,
         };
-        let mut slope = Slope {
+        let mut slope = CovarianceSlopes {
             here: here.clone(),
             block: Mat::new(),
             low_rank: None,
@@ -220,7 +220,7 @@ impl RowOfSum<'_> {
         if wanted {
             slope.block = Mat::zeros(size, size);
         }
-        let out = wanted.then(|| Marginals {
+        let out = wanted.then(|| MarginalSlopes {
             to_mean: &mut slopes.mean[here.clone()],
             to_variance: &mut slopes.variance[here],
             to_covariance: &mut slope.block,
@@ -237,7 +237,7 @@ impl RowOfSum<'_> {
 /// by block.
 fn gather(
     depth: Depth,
-    features: &Features,
+    features: &ChunkFeatures,
     slopes: &mut PointSlopes,
     ad: &mut Mat<f64>,
     sum: &mut Sums,

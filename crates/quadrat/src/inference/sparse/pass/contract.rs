@@ -1,9 +1,9 @@
 //! Derivatives of a pass in the hyperparameters and in the places of the inducing points.
 
 use super::chunk::PointSlopes;
-use super::stream::{Prepared, Stream};
+use super::stream::{PreparedNormal, Stream};
 use crate::inference::sparse::Normal;
-use crate::inference::sparse::features::{Features, Panel, WIDTH};
+use crate::inference::sparse::features::{ChunkFeatures, ColumnWork, WIDTH};
 use crate::inference::sparse::slopes::for_columns;
 use crate::inference::sparse::sums::Sums;
 use crate::linalg::{
@@ -15,11 +15,11 @@ impl Stream<'_> {
     /// Derivatives in the hyperparameters of the covariances of a chunk.
     pub(super) fn contract(
         &self,
-        at: &Prepared<'_>,
+        at: &PreparedNormal<'_>,
         chunk: usize,
-        features: &Features,
+        features: &ChunkFeatures,
         slopes: &mut PointSlopes,
-        (ad, panel, slope): (MatRef<'_, f64>, &mut Panel, &mut Mat<f64>),
+        (ad, panel, slope): (MatRef<'_, f64>, &mut ColumnWork, &mut Mat<f64>),
         sum: &mut Sums,
     ) {
         let PointSlopes {
@@ -38,7 +38,7 @@ impl Stream<'_> {
         let (induced, theta) = (self.problem.induced(), self.theta);
         // Derivatives in places of inducing points are taken over the whole chunk at once.
         let width = if self.shifts.is_empty() { WIDTH } else { n };
-        let Panel {
+        let ColumnWork {
             cross: adjoint,
             work,
         } = panel;

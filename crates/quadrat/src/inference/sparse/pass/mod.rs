@@ -2,7 +2,7 @@
 //!
 //! With `g_i = dF / dm_i`, `q = N(mu, S)`, `D` the derivative in the covariances within rows, and
 //! `E` that in their part `A'SA` besides, where a sample stands for the rest
-//! ([`control`](super::control)):
+//! ([`control_variate`](super::control_variate)):
 //!
 //! $$ F_\mu = A g, \quad F_S = A (D + E) A', \quad F_{K_{uX}} = L^{-T} (\mu g' + 2 (S - I) A (D +
 //! E) + 2 A E), \quad F_{K_{uu}} = -L^{-T} \mathrm{sym}(\mu F_\mu' + 2 (S - I) F_S + 2 A E A')

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::bound::Bound;
 use super::chunk::{Work, add_chunk};
 use super::passes::Passes;
-use super::stream::{Prepared, Stream};
+use super::stream::{PreparedNormal, Stream};
 use crate::error::FitError;
 use crate::inference::sparse::Normal;
 use crate::inference::sparse::shards::Pass;
@@ -49,7 +49,7 @@ impl Stream<'_> {
         Sums::none(depth, inducing, self.theta.len(), self.shifts.len())
     }
 
-    fn prepared<'q>(&self, q: &'q Normal, depth: Depth) -> Prepared<'q> {
+    fn prepared<'q>(&self, q: &'q Normal, depth: Depth) -> PreparedNormal<'q> {
         let size = self.problem.prior().inducing();
         let mut dual = Mat::from_fn(size, 1, |i, _| q.mean()[i]);
         self.factor.half_solve_transpose_in_place(dual.as_mut());
@@ -59,7 +59,7 @@ impl Stream<'_> {
             self.factor.half_solve_transpose_in_place(turn.as_mut());
             turn *= faer::Scale(2.0);
         }
-        Prepared {
+        PreparedNormal {
             q,
             spread: q.factor().inverse_factor(),
             dual: dual.col_as_slice(0).to_vec(),

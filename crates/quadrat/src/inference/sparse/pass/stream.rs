@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::covariance::Shift;
 use crate::error::FitError;
 use crate::inference::sites::rows::Rows;
-use crate::inference::sparse::features::Features;
+use crate::inference::sparse::features::ChunkFeatures;
 use crate::inference::sparse::inducing_factor::inducing_factor;
 use crate::inference::sparse::sums::Depth;
 use crate::inference::sparse::{LogSum, Normal, SparseProblem};
@@ -24,13 +24,13 @@ pub(in crate::inference::sparse) struct Stream<'a> {
     pub(super) whitener: Mat<f64>,
     pub(super) rows: Rows<'a>,
     /// Features of all chunks, where they fit into memory.
-    pub(super) kept: Option<Vec<Features>>,
+    pub(super) kept: Option<Vec<ChunkFeatures>>,
     /// The columns along which inducing points are shifted, for derivatives.
     pub(super) shifts: Vec<Shift>,
 }
 
 /// What every chunk needs of `q`.
-pub(super) struct Prepared<'a> {
+pub(super) struct PreparedNormal<'a> {
     pub q: &'a Normal,
     /// `C^-1` with `P = C C'`.
     pub spread: Mat<f64>,
@@ -59,13 +59,13 @@ impl<'a> Stream<'a> {
             }
         }
         let whitener = factor.inverse_factor();
-        let is_small = Features::demand(problem).saturating_mul(8) <= memory;
+        let is_small = ChunkFeatures::demand(problem).saturating_mul(8) <= memory;
         let is_small = is_small && problem.shards().is_none();
         let kept = is_small.then(|| {
             let chunks = 0..bags.chunks();
             chunks
                 .into_par_iter()
-                .map(|chunk| Features::new(problem, theta, whitener.as_ref(), chunk))
+                .map(|chunk| ChunkFeatures::new(problem, theta, whitener.as_ref(), chunk))
                 .collect()
         });
         Ok(Self {

@@ -6,7 +6,7 @@ use super::rms::weighted_rms;
 
 /// The averages of a column over what each row looks at: all that a row says of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct ColumnAverages {
     /// Over how much of the column the line is to change by `s_f`: from the smallest average to the
     /// largest.
     pub range: f64,
@@ -21,12 +21,12 @@ pub(crate) struct Line {
 /// here on three of sixteen, and another three of the slope's variance.
 const FAR: f64 = 1e3;
 
-impl Line {
+impl ColumnAverages {
     /// `rows` are value, size, output and number of the rows of every table; `extent` is that of
     /// the supports, which counts where all averages are the same.
     pub fn new(
         tables: &[Observations],
-        rows: &[Vec<Row>],
+        rows: &[Vec<RowValue>],
         d: usize,
         extent: f64,
         spread: f64,
@@ -93,4 +93,4 @@ impl Line {
 }
 
 /// Value, size, output and number of a row: how often it was seen.
-pub(crate) type Row = (f64, f64, usize, f64);
+pub(crate) type RowValue = (f64, f64, usize, f64);

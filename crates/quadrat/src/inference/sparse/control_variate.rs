@@ -13,8 +13,8 @@
 //! `rho` is the sum of `e_i e_j` over all pairs divided by that over the sample (without a link the
 //! ratio of the numbers of pairs), `tau` the same ratio for `e_i^2` (`w_i^2`).
 
-use super::points::Points;
-use super::points::{LowRank, LowRankSlope};
+use super::points::RowPoints;
+use super::points::{ExplainedPart, LowRankSlope};
 use crate::linalg::{Mat, dot, matvec};
 use crate::link::{Form, Moments};
 
@@ -24,7 +24,7 @@ pub(super) fn over(all: f64, sampled: f64) -> f64 {
 }
 
 /// The direction `l`, and the quadratic form `l'B'B l` over all pairs and over the sample.
-pub(super) struct Control {
+pub(super) struct ControlVariate {
     /// `l` of all points.
     direction: Vec<f64>,
     /// `B l`.
@@ -42,15 +42,20 @@ pub(super) struct Control {
 }
 
 /// Derivatives, to which the adjoint adds.
-pub(super) struct Slopes<'a> {
+pub(super) struct ControlSlopes<'a> {
     pub to_mean: &'a mut [f64],
     pub to_variance: &'a mut [f64],
     pub to_share: &'a mut [f64],
 }
 
-impl Control {
+impl ControlVariate {
     /// `share` is `e`; `each` are the moments of every point behind `softplus`.
-    pub fn new(p: &Points<'_>, low: &LowRank<'_>, share: &[f64], each: &[Moments]) -> Self {
+    pub fn new(
+        p: &RowPoints<'_>,
+        low: &ExplainedPart<'_>,
+        share: &[f64],
+        each: &[Moments],
+    ) -> Self {
         let direction: Vec<f64> = match p.link.form() {
             Form::Exponential => share.to_vec(),
             Form::Square => {
@@ -95,11 +100,11 @@ impl Control {
     /// `scale` is `rho`.
     pub fn adjoint(
         &self,
-        p: &Points<'_>,
-        low: &LowRank<'_>,
+        p: &RowPoints<'_>,
+        low: &ExplainedPart<'_>,
         (d_variance, scale): (f64, f64),
         (share, each): (&[f64], &[Moments]),
-        out: &mut Slopes<'_>,
+        out: &mut ControlSlopes<'_>,
     ) -> LowRankSlope {
         debug_assert!(
             low.less.is_none(),
@@ -185,7 +190,7 @@ mod tests {
         let size = picked.len();
         let covariance = Mat::from_fn(size, size, |i, j| s[(picked[i], picked[j])]);
         let variance: Vec<f64> = at.iter().map(|b| b.variance).collect();
-        let alone = SumMoments::new(&Points {
+        let alone = SumMoments::new(&RowPoints {
             link,
             weights: &weights,
             mean,

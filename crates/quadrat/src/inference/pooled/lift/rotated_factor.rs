@@ -11,13 +11,13 @@ use crate::linalg::{Cholesky, Mat, MatMut, dot, gemm};
 /// coordinates the variance of a constant, however large, is that of its own coordinates alone, and
 /// the others keep all digits of `S0`.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct RotatedFactor {
     /// `Q`; none where there are no constants.
     basis: Option<Mat<f64>>,
     factor: Cholesky,
 }
 
-impl Seen {
+impl RotatedFactor {
     /// # Arguments
     /// * `own` - `S0`, shape `[rows, rows]`
     /// * `constants` - `A`, shape `[rows, constants]`
@@ -89,7 +89,7 @@ mod tests {
         for sd in [1.0, 1e4, 1e8, 1e12] {
             let s0 = Mat::from_fn(3, 3, |i, j| if i == j { own[i] } else { 0.0 });
             let columns = Mat::from_fn(3, 1, |i, _| sd * a[i]);
-            let seen = Seen::new(s0, &columns).unwrap();
+            let seen = RotatedFactor::new(s0, &columns).unwrap();
             // `a' S0^-1 a = 1 + 1/2 + 1`.
             let growth = 1.0 + sd * sd * 2.5;
             // Right of the constant's direction: `x' S0^-1 a = 3 - 0.5 - 2.5 = 0`.

@@ -9,7 +9,7 @@ const NARROWEST: f64 = 1e4;
 
 /// What happens at a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Event {
+pub(super) enum LineEvent {
     /// A box begins, over which the function is added up from here on.
     Begin,
     /// A row reports `weight` times the function here.
@@ -24,16 +24,16 @@ pub(super) enum Event {
 
 /// All that happens, from the lowest place to the highest.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Places {
+pub(super) struct LineEvents {
     /// What happens, and which of the steps leads there from the place before.
-    pub events: Vec<(usize, Event)>,
+    pub events: Vec<(usize, LineEvent)>,
     /// Lengths of the steps, each once; the first is none at all.
     pub steps: Vec<f64>,
     /// Whether there are boxes.
     pub has_boxes: bool,
 }
 
-impl Places {
+impl LineEvents {
     /// Of rows that look at one point or one box each along a single column; none where one is
     /// something else, where boxes overlap that are not the same, or where one is as narrow as
     /// roundings of its place.
@@ -51,7 +51,7 @@ impl Places {
             let first = begin(a).total_cmp(&begin(b));
             first.then(end(a).total_cmp(&end(b)))
         });
-        let mut found: Vec<(f64, Event)> = Vec::with_capacity(2 * set.len());
+        let mut found: Vec<(f64, LineEvent)> = Vec::with_capacity(2 * set.len());
         let mut before: Option<usize> = None;
         for &row in order.iter().filter(|row| width[**row] > 0.0) {
             if width[row] < NARROWEST * rounding(begin(row), end(row)) {
@@ -66,10 +66,10 @@ impl Places {
                 if begin(row) < free && !same(begin(row), free) {
                     return None;
                 }
-                found.push((begin(row).max(free), Event::Begin));
+                found.push((begin(row).max(free), LineEvent::Begin));
                 before = Some(row);
             }
-            let event = Event::End {
+            let event = LineEvent::End {
                 row,
                 weight: weight[row],
                 length: 0.0,
@@ -80,7 +80,7 @@ impl Places {
         let points = order.iter().filter(|row| width[**row] <= 0.0);
         let points = points.map(|&row| {
             let weight = weight[row];
-            (begin(row), Event::Point { row, weight })
+            (begin(row), LineEvent::Point { row, weight })
         });
         found.extend(points);
         // What ends at a place does so before anything begins there: the order of boxes is kept.
@@ -90,15 +90,15 @@ impl Places {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        let is_row = |(_, event): &&(usize, Event)| *event != Event::Begin;
+        let is_row = |(_, event): &&(usize, LineEvent)| *event != LineEvent::Begin;
         self.events.iter().filter(is_row).count()
     }
 
-    fn along(found: Vec<(f64, Event)>, has_boxes: bool) -> Self {
+    fn along(found: Vec<(f64, LineEvent)>, has_boxes: bool) -> Self {
         let mut last = found.first().map_or(0.0, |(place, _)| *place);
         let mut since = 0.0;
         let mut lengths: Vec<f64> = Vec::with_capacity(found.len());
-        let mut events: Vec<Event> = Vec::with_capacity(found.len());
+        let mut events: Vec<LineEvent> = Vec::with_capacity(found.len());
         for (place, event) in found {
             let step = if place - last <= rounding(place, last) {
                 0.0
@@ -110,17 +110,17 @@ impl Places {
             }
             since += step;
             let event = match event {
-                Event::Begin => {
+                LineEvent::Begin => {
                     since = 0.0;
                     event
                 }
                 // What was added up is told over the length of its own steps.
-                Event::End { row, weight, .. } => Event::End {
+                LineEvent::End { row, weight, .. } => LineEvent::End {
                     row,
                     weight,
                     length: since,
                 },
-                Event::Point { .. } => event,
+                LineEvent::Point { .. } => event,
             };
             lengths.push(step);
             events.push(event);

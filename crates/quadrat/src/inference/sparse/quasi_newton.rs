@@ -10,7 +10,7 @@
 
 use crate::error::FitError;
 use crate::inference::WarmStart;
-use crate::inference::free::{Density, FreeSpace};
+use crate::inference::free::{FreeSpace, LogPosterior};
 use crate::inference::refine::newton_step;
 use crate::linalg::{Mat, dot, matvec};
 
@@ -23,9 +23,9 @@ const CUTS: usize = 5;
 const AGREES: f64 = 1e-8;
 
 /// A point of the search.
-pub(super) struct Place {
+pub(super) struct QuasiNewtonIterate {
     pub z: Vec<f64>,
-    pub density: Density,
+    pub density: LogPosterior,
     pub warm_start: WarmStart,
     /// Approximate Hessian of the negative log posterior in `z`.
     pub curvature: Mat<f64>,
@@ -41,7 +41,7 @@ pub(super) enum Ended {
     Stuck(f64),
 }
 
-impl Place {
+impl QuasiNewtonIterate {
     /// Takes a step; adds to `evaluations`.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Place {
     }
 
     /// Updates the Hessian from the gradient at another point.
-    fn mend(&mut self, z: &[f64], density: &Density) {
+    fn mend(&mut self, z: &[f64], density: &LogPosterior) {
         let s: Vec<f64> = z.iter().zip(&self.z).map(|(a, b)| a - b).collect();
         let pairs = self.density.gradient.iter().zip(&density.gradient);
         let y: Vec<f64> = pairs.map(|(here, there)| here - there).collect();
@@ -141,7 +141,7 @@ mod tests {
         let bounds = space.bounds();
         let z = space.coordinates_of(&[1.5, 2.0]);
         let mut warm_start = WarmStart::precise();
-        let mut at = Place {
+        let mut at = QuasiNewtonIterate {
             density: space.evaluate(&z, &mut warm_start).unwrap(),
             z,
             warm_start,

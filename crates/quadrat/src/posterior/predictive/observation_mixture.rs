@@ -1,7 +1,7 @@
 //! The distribution of a new observation, as a mixture.
 
 use super::factor::LogNormals;
-use super::{Crossed, NODES, Normal, Predictive};
+use super::{Crossed, LatentComponent, NODES, Predictive};
 use crate::likelihood::distribution::{Distribution, PanjerMixture};
 use crate::special::scalar::{log_sum_exp, normal_pdf};
 
@@ -10,8 +10,8 @@ const FAR: f64 = 38.0;
 
 impl Predictive {
     /// What a row predicts, ready to be asked.
-    pub fn row(&self, components: &[Normal]) -> Seen<'_> {
-        let mut seen = Seen {
+    pub fn row(&self, components: &[LatentComponent]) -> ObservationMixture<'_> {
+        let mut seen = ObservationMixture {
             predictive: self,
             points: Vec::new(),
             whole: None,
@@ -20,7 +20,7 @@ impl Predictive {
             crossed: Vec::new(),
             total: 0.0,
         };
-        let components: Vec<Normal> = components
+        let components: Vec<LatentComponent> = components
             .iter()
             .filter(|c| !self.crossed(**c, &mut seen.crossed))
             .copied()
@@ -35,7 +35,7 @@ impl Predictive {
 
     /// Density of observations `y = h(f)` without noise: `sum_f p(f) / |h'(f)|` over the latent
     /// values `f` at which `y` is observed.
-    fn density_without_noise(&self, c: Normal, y: f64) -> f64 {
+    fn density_without_noise(&self, c: LatentComponent, y: f64) -> f64 {
         let range = (c.mean - FAR * c.sd, c.mean + FAR * c.sd);
         let at = |f: f64| {
             let slope = self.slope(&c, f);
@@ -46,7 +46,7 @@ impl Predictive {
 }
 
 /// A mixture of distributions of observations.
-pub(crate) struct Seen<'a> {
+pub(crate) struct ObservationMixture<'a> {
     pub(super) predictive: &'a Predictive,
     pub(super) points: Vec<(Distribution, f64)>,
     /// The points once more, where their probabilities follow from each other.
@@ -54,16 +54,16 @@ pub(crate) struct Seen<'a> {
     /// Components whose observations are a factor of `e^f`.
     pub(super) factors: LogNormals,
     /// Components of the latent mixture that are far wider than an observation is uncertain.
-    pub(super) narrow: Vec<Normal>,
+    pub(super) narrow: Vec<LatentComponent>,
     /// Those of many counts.
     crossed: Vec<Crossed>,
     /// Sum of all weights.
     total: f64,
 }
 
-impl Seen<'_> {
+impl ObservationMixture<'_> {
     /// Makes parts of components whose counts are not many.
-    fn take(&mut self, components: &[Normal]) {
+    fn take(&mut self, components: &[LatentComponent]) {
         let predictive = self.predictive;
         let exact = components
             .iter()
@@ -73,7 +73,7 @@ impl Seen<'_> {
             return;
         }
         if let Some(nodes) = predictive.nodes_of_all(components) {
-            let Normal { row, node, .. } = components[0];
+            let LatentComponent { row, node, .. } = components[0];
             let one = |(f, w)| (predictive.seen(row, node, None, f), w);
             self.points = nodes.into_iter().map(one).collect();
             return;
@@ -93,7 +93,7 @@ impl Seen<'_> {
     }
 
     /// Components without points.
-    pub(super) fn wide(&self) -> impl Iterator<Item = &Normal> {
+    pub(super) fn wide(&self) -> impl Iterator<Item = &LatentComponent> {
         let crossed = self.crossed.iter().flat_map(|all| &all.components);
         self.narrow.iter().chain(crossed)
     }
@@ -115,7 +115,7 @@ impl Seen<'_> {
         let whole = self.whole.as_ref().and_then(|whole| whole.at_most(y));
         let points = || self.points.iter().map(|(at, w)| w * at.cdf(y)).sum();
         let points: f64 = whole.unwrap_or_else(points);
-        let one = |c: &Normal| c.weight * self.predictive.average(*c, y, |at| at.cdf(y));
+        let one = |c: &LatentComponent| c.weight * self.predictive.average(*c, y, |at| at.cdf(y));
         let narrow: f64 = self.narrow.iter().map(one).sum();
         let many = |all: &Crossed| all.crossing.at_most(y, all.step, &all.latent);
         let many: f64 = self.crossed.iter().map(many).sum();

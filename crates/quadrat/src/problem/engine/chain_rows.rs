@@ -15,7 +15,7 @@ const LEAST_ROWS: usize = 100;
 const MOST: usize = 16;
 
 /// Rows along a line whose evidence a chain has.
-pub(super) struct Line {
+pub(super) struct ChainRows {
     chain: Chain,
     /// The parameters of the chain's kernel and of the noise, and after them those of the
     /// functions apart alone.
@@ -27,7 +27,7 @@ pub(super) struct Line {
     harmonics: Vec<Vec<OnceLock<[Vec<f64>; 2]>>>,
 }
 
-impl Line {
+impl ChainRows {
     /// None where there are few rows, or they or the kernel have no chain. Else the prior has
     /// periodic leaves apart, but where these may be sharp: then they are left to the matrix.
     pub fn new(

@@ -1,24 +1,24 @@
 //! The distribution of the value behind one row.
 
-use super::cells::{Cells, CountLaw, added_up};
-use super::truncated_normal::TruncatedNormal;
+use super::cells::{CountDistribution, CountRanges, added_up};
+use super::truncated_normal::TruncatedPart;
 use crate::special::scalar::log_sum_exp;
 
 /// What is known of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Law {
+pub(super) enum ValueDistribution {
     /// Everything.
     Value(f64),
     /// The probabilities of counts.
-    Counts { cells: Cells, below: Vec<f64> },
+    Counts { cells: CountRanges, below: Vec<f64> },
     /// A mixture of normal values between ends; weights sum to one.
-    Cuts(Vec<TruncatedNormal>),
+    Cuts(Vec<TruncatedPart>),
 }
 
-impl Law {
+impl ValueDistribution {
     /// A count between two, under a mixture of laws.
-    pub fn counts(lower: f64, upper: f64, laws: &[CountLaw]) -> Self {
-        let cells = Cells::new(lower, upper, laws);
+    pub fn counts(lower: f64, upper: f64, laws: &[CountDistribution]) -> Self {
+        let cells = CountRanges::new(lower, upper, laws);
         let below = added_up(&cells.shares(laws));
         Self::Counts { cells, below }
     }
@@ -31,7 +31,7 @@ impl Law {
         if cuts.iter().any(|cut| cut.upper <= 0.0) {
             return Self::Cuts(cuts);
         }
-        let above = |cut: &TruncatedNormal| TruncatedNormal {
+        let above = |cut: &TruncatedPart| TruncatedPart {
             lower: cut.lower.max(0.0),
             ..*cut
         };
@@ -40,7 +40,7 @@ impl Law {
             .map(|cut| cut.weight.ln() + above(cut).log_mass() - cut.log_mass())
             .collect();
         let total = log_sum_exp(&logs);
-        let cuts = cuts.iter().zip(logs).map(|(cut, log)| TruncatedNormal {
+        let cuts = cuts.iter().zip(logs).map(|(cut, log)| TruncatedPart {
             weight: (log - total).exp(),
             ..above(cut)
         });
