@@ -7,13 +7,16 @@ use crate::covariance::LEAST_PERIODIC;
 use crate::error::InputError;
 use crate::kernel::{Kernel, Role};
 use crate::parameter::Parameter;
+use crate::problem::apply_settings::apply_settings;
 use crate::problem::checks;
 use crate::problem::defaults::{MEAN_WIDTH, Output, Scales, plausible};
 use crate::problem::mean::{MeanPrior, Means};
 use crate::problem::mean_lines;
 use crate::problem::mean_settings::{self, MeanSettings};
+use crate::problem::method;
 use crate::problem::observations::Observations;
 use crate::problem::outputs;
+use crate::problem::own_parameters::own_parameters;
 use crate::problem::pooled::is_pooled;
 use crate::problem::second::SecondSpec;
 use crate::problem::seconds::Seconds;
@@ -40,7 +43,7 @@ impl Model {
         })?;
         let tables = outputs::restrict(&self.kernel, &self.tables)?;
         outputs::all_observed(&self.kernel, &tables)?;
-        let method = checks::method(inference, &tables, !self.seconds.is_empty())?;
+        let method = method::choose(inference, &tables, !self.seconds.is_empty())?;
         let own_means = MeanSettings::new(&self.settings, None, self.kernel.outputs());
         let means = self.effective_means(&own_means)?;
         let lines = mean_lines::LineColumns::new(&self.kernel, &self.mean, &tables)?;
@@ -51,7 +54,7 @@ impl Model {
         };
         let mut parameters = scales.kernel_parameters(&kernel);
         let varying: Vec<Varying> = self.seconds.iter().map(|s| s.0).collect();
-        let own = checks::own_parameters(&tables, &scales, &varying, &mut parameters);
+        let own = own_parameters(&tables, &scales, &varying, &mut parameters);
         let specs = self.seconds.iter().cloned();
         let seconds = specs
             .map(|second| SecondSpec::new(second, &self.tables, &self.settings, &mut parameters))
@@ -94,7 +97,7 @@ impl Model {
         let mean = mean.with_lines(slopes);
         let usual: Vec<f64> = parameters.iter().map(|p| p.start).collect();
         let near = scales.of_neighbours(&kernel, &parameters);
-        checks::apply_settings(&mut parameters, &self.settings)?;
+        apply_settings(&mut parameters, &self.settings)?;
         checks::learnable(&tables, &parameters)?;
         let besides = starts_besides(&parameters, usual, near);
         let along = |column: usize| places(&self.kernel, &tables, &scales, column);

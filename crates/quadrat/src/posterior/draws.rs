@@ -10,7 +10,7 @@ use super::lost_digits::MadeOfRows;
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, gemm};
-use crate::problem::checks::MAX_DENSE_ROWS;
+use crate::problem::engine::limits::MAX_DENSE_ROWS;
 use crate::support::Functionals;
 
 /// Covariances of places with rows that are kept, at most: as many as those of the most rows whose

@@ -8,8 +8,8 @@
 use crate::error::InputError;
 use crate::likelihood::{Likelihood, Noise};
 use crate::problem::assembly::Problem;
-use crate::problem::checks;
 use crate::problem::observations::Observations;
+use crate::problem::own_parameters;
 use crate::problem::rounding;
 use crate::problem::scale::Scale;
 use crate::problem::varying::Varying;
@@ -66,11 +66,11 @@ pub fn instruments(
     scale: Scale,
     varying: &[Varying],
 ) -> Vec<Vec<usize>> {
-    let noises: Vec<checks::Sharing<'_>> = tables
+    let noises: Vec<own_parameters::Sharing<'_>> = tables
         .iter()
         .map(|t| (t.likelihood, t.shares_noise, t.output))
         .collect();
-    let owner = checks::noise_owner(&noises, varying, output);
+    let owner = own_parameters::noise_owner(&noises, varying, output);
     let own = tables
         .iter()
         .enumerate()
@@ -79,7 +79,7 @@ pub fn instruments(
         let all = table.likelihood.local().parameters(1.0);
         let skip = usize::from(varying.iter().any(|v| v.is_of(table.likelihood)));
         let id = |(i, name): (usize, &str)| match owner {
-            Some(owner) if table.shares_noise && name == checks::NOISE_NAME => (owner, 0),
+            Some(owner) if table.shares_noise && name == own_parameters::NOISE_NAME => (owner, 0),
             _ => (t, i),
         };
         let learned = all.iter().enumerate().skip(skip);

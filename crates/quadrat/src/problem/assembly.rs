@@ -373,6 +373,21 @@ impl Problem {
         }
     }
 
+    /// Fixes all hyperparameters, and returns them as they were.
+    pub fn hold_at(&mut self, theta: &[f64]) -> Vec<Parameter> {
+        let parameters = &mut self.prior_mut().parameters;
+        let free = parameters.clone();
+        for (parameter, value) in parameters.iter_mut().zip(theta) {
+            (parameter.start, parameter.fixed) = (*value, true);
+        }
+        free
+    }
+
+    /// Hyperparameters that were held, as they were before.
+    pub fn release(&mut self, free: Vec<Parameter>) {
+        self.prior_mut().parameters = free;
+    }
+
     /// An error in terms of the user's rows.
     pub fn in_user_rows(&self, error: FitError) -> FitError {
         match error {

@@ -7,7 +7,6 @@ use super::outputs;
 use super::specified::Taken;
 use crate::error::InputError;
 use crate::inference::sites::Method;
-use crate::parameter::Parameter;
 
 impl Problem {
     /// The same prior, dense, where a row that reports on a sum after a link `h` is taken for one
@@ -28,20 +27,5 @@ impl Problem {
         model.besides.clone_from(&self.besides);
         model.cycles.clone_from(&self.cycles);
         Ok(Self::new(model, None))
-    }
-
-    /// Fixes all hyperparameters, and returns them as they were.
-    pub fn hold_at(&mut self, theta: &[f64]) -> Vec<Parameter> {
-        let parameters = &mut self.prior_mut().parameters;
-        let free = parameters.clone();
-        for (parameter, value) in parameters.iter_mut().zip(theta) {
-            (parameter.start, parameter.fixed) = (*value, true);
-        }
-        free
-    }
-
-    /// Hyperparameters that were held, as they were before.
-    pub fn release(&mut self, free: Vec<Parameter>) {
-        self.prior_mut().parameters = free;
     }
 }

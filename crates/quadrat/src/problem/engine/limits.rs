@@ -1,9 +1,13 @@
 //! How many rows the engines take.
 
-use super::super::checks::{MAX_ATOMS, MAX_DENSE_ROWS};
 use crate::error::InputError;
 use crate::support::Functionals;
 
+/// Most rows whose dense covariance is factorised: 20,000 rows need 3.2 GB per matrix.
+pub(crate) const MAX_DENSE_ROWS: usize = 20_000;
+
+/// Most points, boxes and regions in all rows: their covariances are computed in pairs.
+pub(crate) const MAX_ATOMS: usize = 40_000;
 /// Most rows of approximate inference: every evaluation factorises their covariance about ten
 /// times.
 const MAX_SITE_ROWS: usize = 5000;
