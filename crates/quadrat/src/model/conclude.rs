@@ -42,7 +42,7 @@ pub(super) struct HyperNodes {
 }
 
 /// Integrates, and says where that stopped too early.
-pub(super) fn spread(
+pub(super) fn integrate_over_hyperparameters(
     evidence: &dyn Evidence,
     optimum: &Optimum,
     (has_lattice, max_nodes): (bool, usize),
@@ -144,10 +144,16 @@ pub(super) fn conclude(
             problem.engine().has_lattice(),
             IntegrateOptions::default().max_nodes,
         );
-        let spread = spread(&*evidence, &optimum, lattice, found.progress, &mut warnings)
-            .map_err(|e| problem.in_user_rows(e))?;
-        evaluations += spread.evaluations;
-        (spread.nodes, spread.intervals)
+        let found = integrate_over_hyperparameters(
+            &*evidence,
+            &optimum,
+            lattice,
+            found.progress,
+            &mut warnings,
+        );
+        let found = found.map_err(|e| problem.in_user_rows(e))?;
+        evaluations += found.evaluations;
+        (found.nodes, found.intervals)
     } else {
         let intervals = optimum.intervals(problem.parameters(), 0.95)?;
         (alone(&optimum), intervals)

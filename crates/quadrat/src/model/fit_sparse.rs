@@ -279,10 +279,10 @@ fn around(
             None => integrate_streamed(problem, learned, heard, warnings)?,
         };
         (seen, passes) = (found.seen, found.passes);
-        if let Some(spread) = found.spread {
+        if let Some(hyper_nodes) = found.hyper_nodes {
             return Ok(Around {
-                nodes: spread.nodes,
-                intervals: spread.intervals,
+                nodes: hyper_nodes.nodes,
+                intervals: hyper_nodes.intervals,
                 is_integrated: true,
                 seen,
                 passes,

@@ -1,7 +1,7 @@
 //! Integration over the hyperparameters of sparse inference.
 
 use super::averages::Averaged;
-use super::conclude::{HyperNodes, spread};
+use super::conclude::{HyperNodes, integrate_over_hyperparameters};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{
     SparseEvidence, SparseOptimum, SparseOptions, SparseProblem, VariationalPosterior,
@@ -22,7 +22,7 @@ const STOPPED: &str = "hyperparameters were not integrated: the fit was stopped"
 /// What integration over the hyperparameters found.
 pub(super) struct Integrated {
     /// None where it was stopped.
-    pub spread: Option<HyperNodes>,
+    pub hyper_nodes: Option<HyperNodes>,
     /// Beliefs at its settings.
     pub seen: Vec<VariationalPosterior>,
     /// Passes over the rows.
@@ -47,11 +47,12 @@ pub(super) fn integrate_streamed(
         .keeping();
     let lattice = (problem.engine().has_lattice(), SETTINGS);
     let mut told = Vec::new();
-    let found = spread(&evidence, &learned.optimum, lattice, progress, &mut told);
+    let found =
+        integrate_over_hyperparameters(&evidence, &learned.optimum, lattice, progress, &mut told);
     let (passes, was_stopped) = (evidence.passes(), evidence.was_stopped());
     // Nodes are missing, which says nothing of the posterior; after the last one a stop changes
     // nothing.
-    let spread = if was_stopped {
+    let hyper_nodes = if was_stopped {
         warnings.push(STOPPED.to_owned());
         None
     } else {
@@ -60,11 +61,13 @@ pub(super) fn integrate_streamed(
     };
     let mut seen = evidence.into_seen();
     seen.retain(|found| {
-        let mut nodes = spread.iter().flat_map(|spread| &spread.nodes);
+        let mut nodes = hyper_nodes
+            .iter()
+            .flat_map(|hyper_nodes| &hyper_nodes.nodes);
         nodes.any(|node| node.theta == found.theta)
     });
     Ok(Integrated {
-        spread,
+        hyper_nodes,
         seen,
         passes,
     })
@@ -80,8 +83,9 @@ pub(super) fn integrate_averages(
     let evidence = averaged.evidence(keeper)?;
     let lattice = (problem.engine().has_lattice(), SETTINGS);
     let mut told = Vec::new();
-    let found = spread(&*evidence, &averaged.optimum, lattice, progress, &mut told);
-    let spread = match found {
+    let found =
+        integrate_over_hyperparameters(&*evidence, &averaged.optimum, lattice, progress, &mut told);
+    let hyper_nodes = match found {
         Err(FitError::Stopped) => {
             warnings.push(STOPPED.to_owned());
             None
@@ -92,7 +96,7 @@ pub(super) fn integrate_averages(
         }
     };
     Ok(Integrated {
-        spread,
+        hyper_nodes,
         seen: Vec::new(),
         passes: 0,
     })

@@ -10,6 +10,8 @@
 //! | draws beside inducing points | `drawn_sums` |
 //! | constraints | `non_negative` |
 //! | rows added; files; sampling as a check | `update`, `save`, `mcmc` |
+//! | rows in other processes | `shards` |
+//! | priors of the mean made narrower; a warning of lines | `wide_means`, `far_lines` |
 //!
 //! What a model becomes is in `problem`, what a fit gives in `posterior`.
 
