@@ -11,7 +11,21 @@ use crate::link::series::Series;
 use crate::link::{CLIP, Form, Link, Moments};
 use crate::special::{self, elementary};
 
-/// Mean and variance of the sum, and what the adjoint needs again.
+/// Mean and variance of `Z = sum_i w_i psi(f_i)`, and what the adjoint needs again.
+///
+/// $$ E Z = \sum_i e_i, \qquad \mathrm{Var} Z = \sum_{ij} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$
+///
+/// With means `m`, variances `v` and covariances `k` of the points under `q`:
+///
+/// | link | `e_i` | `c_ij` |
+/// |---|---|---|
+/// | none | `w_i m_i` | `w_i w_j k_ij` |
+/// | `exp` | `w_i exp(m_i + v_i / 2)` | `e_i e_j (exp(k_ij) - 1)` |
+/// | `square` | `w_i (m_i^2 + v_i)` | `w_i w_j (2 k_ij^2 + 4 m_i m_j k_ij)` |
+/// | other | by quadrature | by quadrature, and a Hermite series of pairs |
+///
+/// Of rows with more points than are paired, the sum over pairs is that of a sample, see
+/// [`control_variate`](super::control_variate).
 pub(super) struct SumMoments {
     pub mean: f64,
     pub variance: f64,
@@ -48,33 +62,12 @@ impl SumMoments {
             let sample = p.sample.iter().map(|&i| (at(i), each[i].slope));
             series = Series::behind(p.link, &sample.collect::<Vec<_>>());
         }
-        let mut linked = vec![0.0; if series.is_some() { p.sample.len() } else { 0 }];
-        let share: Vec<f64> = (0..n)
-            .map(|i| {
-                let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
-                match p.link.form() {
-                    Form::Exponential => w * elementary::exp((m + 0.5 * v).min(CLIP)),
-                    Form::Square => w * (m * m + v),
-                    Form::Smooth => w * each[i].mean,
-                    Form::Line => w,
-                }
-            })
-            .collect();
+        let share = expected(p, &each);
         let mean = match p.link {
             Link::Identity => dot(p.weights, p.mean),
             _ => share.iter().sum(),
         };
-        let own: f64 = (0..n)
-            .map(|i| {
-                let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
-                match p.link.form() {
-                    Form::Exponential => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
-                    Form::Square => w * w * 2.0 * v * (2.0 * m * m + v),
-                    Form::Smooth => w * w * each[i].variance,
-                    Form::Line => w * w * v,
-                }
-            })
-            .sum();
+        let own = own_variances(p, &share, &each);
         let s = p.sample.len();
         let pick = |all: &[f64]| -> Vec<f64> { p.sample.iter().map(|&i| all[i]).collect() };
         let left = pick(if p.link == Link::Exp {
@@ -99,51 +92,12 @@ impl SumMoments {
             }
             _ => {}
         }
-        let mut pairs = 0.0;
-        for j in 0..s {
-            let above = left[..j].iter();
-            pairs += 2.0
-                * match p.link.form() {
-                    Form::Exponential => {
-                        let grown = &grown[j * s..j * s + j];
-                        left[j] * above.zip(grown).map(|(e, g)| e * (g - 1.0)).sum::<f64>()
-                    }
-                    Form::Square => {
-                        // 2 w w' c^2 + 4 w m w' m' c.
-                        let column = &p.covariance.col_as_slice(j)[..j];
-                        let squares = above.zip(column).map(|(w, c)| w * c * c).sum::<f64>();
-                        2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
-                    }
-                    Form::Smooth => {
-                        let (column, out) = (p.covariance.col_as_slice(j), &mut linked[..j]);
-                        if let Some(series) = &series {
-                            series.covariances(j, &column[..j], out);
-                        }
-                        left[j] * dot(&left[..j], out)
-                    }
-                    Form::Line => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
-                };
-        }
+        let mut pairs = covariances(p, (&left, &pulled, &grown), series.as_ref());
         let (mut scale, mut held) = (1.0, 0.0);
         let mut control = None;
         if s < n {
-            // Weights without a link may have either sign: their products say nothing about how
-            // many pairs there are.
-            let size = |i: usize| {
-                if p.link == Link::Identity {
-                    1.0
-                } else {
-                    share[i]
-                }
-            };
-            let products = |all: &mut dyn Iterator<Item = usize>| {
-                let (sum, squares) = all
-                    .map(size)
-                    .fold((0.0, 0.0), |(a, b), e| (a + e, b + e * e));
-                sum * sum - squares
-            };
-            held = products(&mut p.sample.iter().copied());
-            scale = over(products(&mut (0..n)), held);
+            held = products(p.link, &share, p.sample.iter().copied());
+            scale = over(products(p.link, &share, 0..n), held);
             control = p
                 .low_rank
                 .map(|low| ControlVariate::new(p, &low, &share, &each));
@@ -179,23 +133,11 @@ impl SumMoments {
     ) {
         let (to_mean, to_variance) = (&mut *out.to_mean, &mut *out.to_variance);
         let to_covariance = &mut *out.to_covariance;
-        let (n, s) = (p.weights.len(), p.sample.len());
+        let s = p.sample.len();
         // An estimated variance below zero was set to zero: its derivatives are zero.
         let d_variance = if self.variance > 0.0 { d_variance } else { 0.0 };
         let dv = d_variance * self.scale;
-        // d / d e_i, where shares are functions of means and variances.
-        let mut to_share = vec![0.0; n];
-        if s < n {
-            let total: f64 = self.share.iter().sum();
-            let sampled: f64 = p.sample.iter().map(|&i| self.share[i]).sum();
-            let by = over(2.0 * d_variance * self.pairs, self.held);
-            for (d, e) in to_share.iter_mut().zip(&self.share) {
-                *d += by * (total - e);
-            }
-            for &i in p.sample {
-                to_share[i] -= by * self.scale * (sampled - self.share[i]);
-            }
-        }
+        let mut to_share = self.adjoint_of_scale(p, d_variance);
         if let (Some(control), Some(low)) = (&self.control, &p.low_rank)
             && d_variance != 0.0
         {
@@ -255,7 +197,35 @@ impl SumMoments {
             }
             out[j] = 0.0;
         }
-        for i in 0..n {
+        self.adjoint_of_points(p, (d_mean, d_variance), &to_share, (to_mean, to_variance));
+    }
+
+    /// `d / d e_i` through the factor by which the pairs of the sample stand for all.
+    fn adjoint_of_scale(&self, p: &RowPoints<'_>, d_variance: f64) -> Vec<f64> {
+        let mut to_share = vec![0.0; p.weights.len()];
+        if p.sample.len() < p.weights.len() {
+            let total: f64 = self.share.iter().sum();
+            let sampled: f64 = p.sample.iter().map(|&i| self.share[i]).sum();
+            let by = over(2.0 * d_variance * self.pairs, self.held);
+            for (d, e) in to_share.iter_mut().zip(&self.share) {
+                *d += by * (total - e);
+            }
+            for &i in p.sample {
+                to_share[i] -= by * self.scale * (sampled - self.share[i]);
+            }
+        }
+        to_share
+    }
+
+    /// Through the expectation `e_i` and the variance of every term by itself.
+    fn adjoint_of_points(
+        &self,
+        p: &RowPoints<'_>,
+        (d_mean, d_variance): (f64, f64),
+        to_share: &[f64],
+        (to_mean, to_variance): (&mut [f64], &mut [f64]),
+    ) {
+        for i in 0..p.weights.len() {
             let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
             match p.link.form() {
                 Form::Exponential => {
@@ -283,6 +253,89 @@ impl SumMoments {
             }
         }
     }
+}
+
+/// `e_i = w_i E psi(f_i)` of every point; `w_i` without a link.
+fn expected(p: &RowPoints<'_>, each: &[Moments]) -> Vec<f64> {
+    let one = |i: usize| {
+        let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
+        match p.link.form() {
+            Form::Exponential => w * elementary::exp((m + 0.5 * v).min(CLIP)),
+            Form::Square => w * (m * m + v),
+            Form::Smooth => w * each[i].mean,
+            Form::Line => w,
+        }
+    };
+    (0..p.weights.len()).map(one).collect()
+}
+
+/// `sum_i c_ii`, the variances of all terms.
+fn own_variances(p: &RowPoints<'_>, share: &[f64], each: &[Moments]) -> f64 {
+    let one = |i: usize| {
+        let (w, m, v) = (p.weights[i], p.mean[i], p.variance[i]);
+        match p.link.form() {
+            Form::Exponential => share[i] * share[i] * elementary::expm1(v.min(CLIP)),
+            Form::Square => w * w * 2.0 * v * (2.0 * m * m + v),
+            Form::Smooth => w * w * each[i].variance,
+            Form::Line => w * w * v,
+        }
+    };
+    (0..p.weights.len()).map(one).sum()
+}
+
+/// `sum_(i != j) c_ij` over the sample.
+///
+/// # Arguments
+/// * `left`, `pulled`, `grown` - as in [`SumMoments`]
+fn covariances(
+    p: &RowPoints<'_>,
+    (left, pulled, grown): (&[f64], &[f64], &[f64]),
+    series: Option<&Series>,
+) -> f64 {
+    let s = p.sample.len();
+    let mut linked = vec![0.0; if p.link.form() == Form::Smooth { s } else { 0 }];
+    let mut pairs = 0.0;
+    for j in 0..s {
+        let above = left[..j].iter();
+        pairs += 2.0
+            * match p.link.form() {
+                Form::Exponential => {
+                    let grown = &grown[j * s..j * s + j];
+                    left[j] * above.zip(grown).map(|(e, g)| e * (g - 1.0)).sum::<f64>()
+                }
+                Form::Square => {
+                    // 2 w w' c^2 + 4 w m w' m' c.
+                    let column = &p.covariance.col_as_slice(j)[..j];
+                    let squares = above.zip(column).map(|(w, c)| w * c * c).sum::<f64>();
+                    2.0 * left[j] * squares + 4.0 * pulled[j] * dot(&pulled[..j], column)
+                }
+                Form::Smooth => {
+                    let (column, out) = (p.covariance.col_as_slice(j), &mut linked[..j]);
+                    if let Some(series) = series {
+                        series.covariances(j, &column[..j], out);
+                    }
+                    left[j] * dot(&left[..j], out)
+                }
+                Form::Line => left[j] * dot(&left[..j], &p.covariance.col_as_slice(j)[..j]),
+            };
+    }
+    pairs
+}
+
+/// `(sum e)^2 - sum e^2` over some points. Weights without a link may have either sign, so that
+/// their products say nothing about how many pairs there are: then every `e` is 1.
+fn products(link: Link, share: &[f64], points: impl Iterator<Item = usize>) -> f64 {
+    let size = |i: usize| {
+        if link == Link::Identity {
+            1.0
+        } else {
+            share[i]
+        }
+    };
+    let (sum, squares) = points
+        .map(size)
+        .fold((0.0, 0.0), |(a, b), e| (a + e, b + e * e));
+    sum * sum - squares
 }
 
 /// As [`total`](crate::inference::pooled::total), from the covariances of a sample of the points.
