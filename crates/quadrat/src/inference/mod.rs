@@ -8,6 +8,18 @@
 //! after a link), `sparse` (inducing points) and `mcmc` (a check). [`Evidence`] and [`Conditioned`]
 //! are common to them.
 //!
+//! | what | files |
+//! |---|---|
+//! | engines | `exact`, `sites`, `pooled`, `sparse`, `mcmc` |
+//! | what engines have in common | `evidence`, `converged`, `warm_start`, `factor`, `row_factor` |
+//! | covariances of rows that have a structure | `gram`, `kronecker`, `rank`, `products` |
+//! | means and lines as functions with unknown coefficients | `basis` |
+//! | exact rows that contradict each other | `exact_rows` |
+//! | learning the hyperparameters | `free`, `learn` |
+//! | Laplace's approximation in them | `refine`, `interval` |
+//! | integration over them | `integrate`, `profile`, `lattice`, `ccd` |
+//! | rows added; rows left out | `append`, `crossvalidate` |
+//!
 //! | symbol | meaning |
 //! |---|---|
 //! | `n` | rows (observed functionals) |

@@ -1,7 +1,6 @@
 //! What Poisson and negative binomial share: rows of counts or ranges of counts, exposures and a
 //! link.
 
-use crate::special::elementary;
 use serde::{Deserialize, Serialize};
 
 use super::check;
@@ -11,7 +10,7 @@ use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
 use super::small_counts;
 use crate::error::InputError;
 use crate::link::{CLIP, Form, Link};
-use crate::special::CountMean;
+use crate::special::{CountMean, elementary};
 
 /// Dispersions and counts between which plain sums lose nothing that counts.
 const LEAST_PLAIN: f64 = 1e-4;
@@ -118,8 +117,8 @@ impl CountRows {
         if self.is_exact(row) {
             return exact(count, slopes, lower);
         }
-        let small =
-            (slopes == DispersionSlopes::No).then(|| small_counts::curve(count, lower, upper));
+        let is_value = slopes == DispersionSlopes::No;
+        let small = is_value.then(|| small_counts::curve(count, lower, upper));
         let by_size = || range(count, slopes, lower, upper);
         small.flatten().unwrap_or_else(by_size)
     }

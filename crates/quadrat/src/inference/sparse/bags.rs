@@ -16,10 +16,10 @@ const CHUNK: usize = 1024;
 ///
 /// A row of up to `full` points has every pair of them. The variance of a larger one has three
 /// parts: the variances of all its points; the part of all covariances that inducing points
-/// explain, to first order; and an estimate of the rest (`control.rs` has the whole). The estimate
-/// comes from the pairs of `sample` points, scaled by the ratio of the products of expected shares.
-/// The points are drawn at random, not one from each of as many strata: no two of these would be
-/// near each other.
+/// explain, to first order; and an estimate of the rest (`control_variate.rs` has the whole). The
+/// estimate comes from the pairs of `sample` points, scaled by the ratio of the products of
+/// expected shares. The points are drawn at random, not one from each of as many strata: no two of
+/// these would be near each other.
 ///
 /// $$ \sum_{i \ne j} c_{ij} \approx \frac{(\sum e_i)^2 - \sum e_i^2}{(\sum_I e_i)^2 - \sum_I e_i^2}
 /// \sum_{i \ne j \in I} c_{ij}, \qquad e_i = w_i E \psi(f_i) $$

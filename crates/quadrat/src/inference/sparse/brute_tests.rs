@@ -95,7 +95,8 @@ impl Row<'_> {
         }
     }
 
-    /// Mean and variance of the sum, from every pair or as `control.rs` has it of a sample.
+    /// Mean and variance of the sum, from every pair or as `control_variate.rs` has it of a
+    /// sample.
     fn moments(&self, sample: &[usize]) -> (f64, f64) {
         let n = self.weights.len();
         let mean = (0..n).map(|i| self.share(i)).sum();

@@ -25,6 +25,20 @@
 //! | `mu`, `S`, `P` | mean, covariance and precision of `q(v)` |
 //! | `D` | `dF / dS_ij` within a row |
 //!
+//! | what | files |
+//! |---|---|
+//! | what is asked of a model | `problem`, `prior`, `bags`, `shards` |
+//! | `K_uu = L L'`, whitened features `A` | `inducing_factor`, `features`, `points` |
+//! | `E Z_r`, `Var Z_r` of a row about a sum | `moments`, `control_variate` |
+//! | `E_q log p(y_r given Z_r)` | `expectation`, `log_sum`, `log_squares` |
+//! | `q` and its divergence `KL` from the prior | `normal`, `variational_posterior` |
+//! | the bound `F`, and its derivatives from one pass over the rows | `pass`, `sums`, `slopes` |
+//! | the best `q` by natural gradients | `start`, `converge`, `history` |
+//! | the best `q` of normal rows, in closed form | `collapsed` |
+//! | the bound at the best `q`, a function of `theta` | `evidence` |
+//! | the search for `theta` | `learn`, `stages`, `state`, `coarse_to_fine`, `quasi_newton` |
+//! | where inducing points are | `k_means`, `moves` |
+//!
 //! # Source
 //! Titsias 2009; Hensman, Matthews and Ghahramani 2015; Law et al. 2018 for sums. Natural
 //! gradients: Khan and Lin 2017.

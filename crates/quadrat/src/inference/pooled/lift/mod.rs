@@ -22,9 +22,9 @@
 //!
 //! Unknown constants of the mean, whose prior may be a million times as wide as the function
 //! varies, are no part of `K` here: with `K = K0 + B B'` a draw of the prior is `m + L0 xi + B
-//! beta`, `S` is factorised with the direction of the constants apart (`seen.rs`), and the large
-//! numbers of `beta` meet those that take them back, `beta + (J B)' S^-1 (eta - J g)`, before
-//! anything else does.
+//! beta`, `S` is factorised with the direction of the constants apart (`rotated_factor.rs`), and
+//! the large numbers of `beta` meet those that take them back, `beta + (J B)' S^-1 (eta - J g)`,
+//! before anything else does.
 //!
 //! Rows that follow from others, as a total from its parts, and rows that say next to nothing are
 //! not met: they only weigh (`choose.rs`). The mean of the weights is a consistent estimate of the
