@@ -8,7 +8,7 @@ use super::bounds::warn_about_bounds;
 use super::conclude::{alone, not_converged, summarised};
 use super::drawn_sums::{condition_drawn, told_of_beliefs};
 use super::fit::is_wanted;
-use super::integrate_sparse::{integrate_averages, integrate_streamed, parts};
+use super::integrate_sparse::{integrate_averages, integrate_streamed, streamed};
 use crate::error::{FitError, InputError};
 use crate::inference::sparse::{CurvatureOf, SparseOptimum, VariationalPosterior, learn_sparse};
 use crate::inference::{Interval, in_pool};
@@ -157,7 +157,7 @@ impl Model {
         started: Instant,
     ) -> Result<Posterior, FitError> {
         let inducing_gain = learned.moved.as_ref().map(|(_, gain)| *gain);
-        let (_, sparse) = parts(&problem)?;
+        let (_, sparse) = streamed(&problem)?;
         let optimum = &learned.optimum;
         warnings.extend(sparse.warnings());
         warnings.extend(learned_warnings(&learned));
@@ -226,7 +226,7 @@ fn search(
     options: &FitOptions,
     (progress, keeper): (&dyn Progress, Option<&dyn Keeper>),
 ) -> Result<SparseOptimum, FitError> {
-    let (streamed, sparse) = parts(problem)?;
+    let (streamed, sparse) = streamed(problem)?;
     let easier = easier.iter().filter_map(|part| part.engine().streamed());
     let easier: Vec<_> = easier.collect();
     let moving = match options.move_inducing {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::likelihood::Poisson;
+use crate::likelihood::{Noise, Poisson};
 use crate::link::Link;
 use crate::problem::observations::Observations;
 use crate::problem::settings::Inducing;
@@ -186,4 +186,26 @@ fn what_another_version_kept_is_refused() {
     state.drain(..8);
     let error = fit(&Recorder::new(usize::MAX, Some(state))).unwrap_err();
     assert!(error.to_string().contains("another version"), "{error}");
+}
+
+/// Normal rows that no chain holds are large above 20,000, others above 5,000.
+#[test]
+fn what_dense_inference_takes_is_not_large() -> Result<(), FitError> {
+    let places = |count: usize| {
+        let x: Vec<f64> = (0..count).map(|i| (i as f64).sin()).collect();
+        Functionals::points("x", &x)
+    };
+    let values = |count: usize| -> Result<Model, FitError> {
+        let y = (0..count).map(|i| (i % 7) as f64).collect();
+        let rows = Observations::gaussian(places(count)?, y, Noise::Learned)?;
+        Ok(Model::new(Kernel::se(["x"])).observe(rows))
+    };
+    let counts = |count: usize| -> Result<Model, FitError> {
+        let y = (0..count).map(|i| (i % 7) as f64).collect();
+        let rows = Poisson::new(y, vec![1.0; count], Link::Exp)?;
+        Ok(Model::new(Kernel::se(["x"])).observe(Observations::new(places(count)?, rows)?))
+    };
+    assert!(!values(10)?.is_large() && !values(5001)?.is_large() && values(20_001)?.is_large());
+    assert!(!counts(10)?.is_large() && !counts(5000)?.is_large() && counts(5001)?.is_large());
+    Ok(())
 }

@@ -36,7 +36,7 @@ pub(super) fn integrate_streamed(
     (progress, keeper): (&dyn Progress, Option<&dyn Keeper>),
     warnings: &mut Vec<String>,
 ) -> Result<Integrated, FitError> {
-    let (streamed, sparse) = parts(problem)?;
+    let (streamed, sparse) = streamed(problem)?;
     let patient = SparseOptions {
         steps: PATIENT * sparse.options.steps,
         ..sparse.options
@@ -103,7 +103,7 @@ pub(super) fn integrate_averages(
 }
 
 /// The rows as sparse inference sees them, and its settings.
-pub(super) fn parts(problem: &Problem) -> Result<(&dyn SparseProblem, &Sparse), InputError> {
+pub(super) fn streamed(problem: &Problem) -> Result<(&dyn SparseProblem, &Sparse), InputError> {
     let streamed = problem.engine().streamed();
     streamed.zip(problem.sparse()).ok_or(InputError::Empty)
 }
