@@ -64,7 +64,7 @@ pub use plane::{
 pub use saved::{AnyEstimate, SAVED_FORMAT, Saved, SavedEstimate};
 
 use kinds::{DRAWS, LEVEL, check_axis};
-use rows::CleanRows;
+use rows::KnownOfRows;
 use shared::settings;
 
 /// Cells unless another number is asked for.
@@ -88,7 +88,7 @@ pub enum Prior {
 /// What a density is estimated from, and how: a builder whose end is [`Density::estimate`].
 #[derive(Debug, Clone)]
 pub struct Density<'a> {
-    rows: CleanRows<'a>,
+    rows: KnownOfRows<'a>,
     weights: Option<&'a [f64]>,
     bounds: (f64, f64),
     range: Option<(f64, f64)>,
@@ -106,7 +106,7 @@ pub struct Density<'a> {
 settings!(Density);
 
 impl<'a> Density<'a> {
-    fn of(rows: CleanRows<'a>) -> Self {
+    fn of(rows: KnownOfRows<'a>) -> Self {
         Self {
             rows,
             weights: None,
@@ -127,14 +127,14 @@ impl<'a> Density<'a> {
     /// From values; those that are not finite are left out, which a warning tells.
     #[must_use]
     pub fn new(values: &'a [f64]) -> Self {
-        Self::of(CleanRows::Values(values))
+        Self::of(KnownOfRows::Values(values))
     }
 
     /// From intervals that values are known to lie in: rounded, censored or heaped ones. An end may
     /// be infinite; where both are equal the value is known.
     #[must_use]
     pub fn from_intervals(lower: &'a [f64], upper: &'a [f64]) -> Self {
-        Self::of(CleanRows::Intervals(lower, upper))
+        Self::of(KnownOfRows::Intervals(lower, upper))
     }
 
     /// From counts in bins, which may be unequal, overlap, and be open at the ends.

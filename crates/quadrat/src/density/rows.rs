@@ -8,7 +8,7 @@ const MOST: f64 = 1e12;
 
 /// What is known of every row.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum CleanRows<'a> {
+pub(super) enum KnownOfRows<'a> {
     /// Its value.
     Values(&'a [f64]),
     /// That it lies between two numbers.
@@ -57,14 +57,14 @@ impl Clean {
 /// # Errors
 /// Rows outside of the bounds, weights that are none, intervals in the wrong order, no row left.
 pub(super) fn clean(
-    rows: CleanRows<'_>,
+    rows: KnownOfRows<'_>,
     weights: Option<&[f64]>,
     bounds: (f64, f64),
     log: bool,
 ) -> Result<Clean, DensityError> {
     let n = match rows {
-        CleanRows::Values(x) => x.len(),
-        CleanRows::Intervals(lower, upper) => {
+        KnownOfRows::Values(x) => x.len(),
+        KnownOfRows::Intervals(lower, upper) => {
             check_length("upper ends", lower.len(), upper.len())?;
             lower.len()
         }
@@ -89,7 +89,7 @@ pub(super) fn clean(
         },
     };
     match rows {
-        CleanRows::Values(x) => {
+        KnownOfRows::Values(x) => {
             out.values.reserve(n);
             for (i, &x) in x.iter().enumerate() {
                 if !x.is_finite() {
@@ -105,7 +105,7 @@ pub(super) fn clean(
                 }
             }
         }
-        CleanRows::Intervals(lower, upper) => {
+        KnownOfRows::Intervals(lower, upper) => {
             for i in 0..n {
                 let (a, b) = (lower[i], upper[i]);
                 if a.is_nan() || b.is_nan() || (a == b && a.is_infinite()) {

@@ -18,7 +18,7 @@ const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// What is known of every row.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum CleanRows<'a> {
+pub(super) enum KnownOfRows<'a> {
     /// Both values.
     Pairs([&'a [f64]; 2]),
     /// That it lies in a box: lower and upper ends along the first axis, then along the second.
@@ -31,7 +31,7 @@ pub(super) enum CleanRows<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct RowsAndSettings<'a> {
     pub kind: Normalisation,
-    pub rows: CleanRows<'a>,
+    pub rows: KnownOfRows<'a>,
     /// Inside of which alone values can be.
     pub polygons: Option<&'a [Polygon]>,
     pub weights: Option<&'a [f64]>,
@@ -53,7 +53,7 @@ impl<'a> RowsAndSettings<'a> {
     pub fn new(kind: Normalisation, x: &'a [f64], y: &'a [f64]) -> Self {
         Self {
             kind,
-            rows: CleanRows::Pairs([x, y]),
+            rows: KnownOfRows::Pairs([x, y]),
             polygons: None,
             weights: None,
             bounds: [OPEN; 2],

@@ -11,7 +11,7 @@ use super::super::hyper::{Component, explore};
 use super::super::kept;
 use super::super::map::evidence;
 use super::super::newton::CellProblem;
-use super::super::rows::{CleanRows, clean};
+use super::super::rows::{KnownOfRows, clean};
 use super::super::scale::scale;
 use super::super::split::sample;
 use super::{normals, random};
@@ -25,7 +25,7 @@ struct Small {
     basis: CellBasis,
 }
 
-fn small(rows: CleanRows<'_>, cells: usize) -> Small {
+fn small(rows: KnownOfRows<'_>, cells: usize) -> Small {
     let rows = clean(rows, None, OPEN, false).unwrap();
     let scale = scale(&rows).unwrap();
     let cells = Cells::lay(cells, &scale, OPEN, None, false).unwrap();
@@ -131,7 +131,7 @@ fn component(small: &Small, kernel: Kernel, length: f64, sd: f64, r: usize) -> C
 #[test]
 fn mode_evidence_and_covariance_are_those_of_brute_force() {
     let values = normals(60, 3);
-    let small = small(CleanRows::Values(&values), 40);
+    let small = small(KnownOfRows::Values(&values), 40);
     let (length, sd, m) = (0.8, 0.9, 40);
     let c = dense(&small, Kernel::Matern32, length, sd, 10.0);
     let (f, value, covariance) = brute(&small, &c);
@@ -170,7 +170,7 @@ fn mode_evidence_and_covariance_are_those_of_brute_force() {
 #[test]
 fn the_evidence_is_that_of_counts_with_a_free_intercept() {
     let values = normals(60, 4);
-    let small = small(CleanRows::Values(&values), 40);
+    let small = small(KnownOfRows::Values(&values), 40);
     let c = dense(&small, Kernel::Se, 1.1, 0.7, 10.0);
     let got = component(&small, Kernel::Se, 1.1, 0.7, 39);
     let (n, m) = (small.counts.total, 40);
@@ -205,13 +205,13 @@ fn gradients_of_the_evidence_are_differences() {
         .map(|(i, x)| x + 0.2 * (i % 7) as f64)
         .collect();
     for rows in [
-        CleanRows::Values(&values),
-        CleanRows::Intervals(&lower, &upper),
+        KnownOfRows::Values(&values),
+        KnownOfRows::Intervals(&lower, &upper),
     ] {
         let small = small(rows, 60);
         assert_eq!(
             small.counts.spans.is_empty(),
-            matches!(rows, CleanRows::Values(_))
+            matches!(rows, KnownOfRows::Values(_))
         );
         for (kernel, at) in [(Kernel::Se, [0.2, -0.4]), (Kernel::Matern32, [-0.3, 0.5])] {
             let view = small.basis.view(30);
@@ -306,7 +306,7 @@ fn slice_sampler(small: &Small, c: &Mat<f64>, steps: usize) -> (Vec<f64>, Vec<f6
 #[test]
 fn weighted_draws_agree_with_a_slice_sampler() {
     let values = normals(12, 8);
-    let small = small(CleanRows::Values(&values), 24);
+    let small = small(KnownOfRows::Values(&values), 24);
     let (kernel, length, sd) = (Kernel::Matern32, 1.0, 1.2);
     let c = dense(&small, kernel, length, sd, 10.0);
     let (want, error) = slice_sampler(&small, &c, 120_000);
@@ -354,7 +354,7 @@ fn weighted_draws_agree_with_a_slice_sampler() {
 #[test]
 fn ranks_of_the_default_are_enough() {
     let values = normals(100, 9);
-    let mut small = small(CleanRows::Values(&values), 200);
+    let mut small = small(KnownOfRows::Values(&values), 200);
     let full = small.basis.clone();
     small.basis = CellBasis::new(200, &kept::polynomials(&small.cells, false), 100);
     let look = |basis: &CellBasis| {
