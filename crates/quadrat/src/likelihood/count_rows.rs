@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::check;
 use super::counting::{DispersionSlopes, LogMass, exact, mean, range};
 use super::local::{Belief, Expected, Jet, Tilted};
-use super::quadrature::{self, averages, climb, tilted_at, tilted_averages};
+use super::quadrature::{self, averages, climb, mode, tilted_at, tilted_averages};
 use super::small_counts;
 use crate::error::InputError;
 use crate::link::{CLIP, Form, Link};
@@ -204,8 +204,7 @@ impl CountRows {
         let jet = |f: f64| self.jet(row, dispersion, f);
         let mut peaks = Peaks::default();
         if self.is_log_concave(dispersion > 0.0) {
-            let everywhere = (f64::NEG_INFINITY, f64::INFINITY);
-            peaks.add(climb(cavity, guess, everywhere, jet), 0.0);
+            peaks.add(mode(cavity, guess, jet), 0.0);
             peaks.add(guess, 0.0);
             return peaks;
         }

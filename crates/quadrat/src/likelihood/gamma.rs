@@ -123,20 +123,28 @@ struct Row {
 
 impl Row {
     fn jet(self, a: f64, f: f64) -> Jet {
+        let varying = self.varying(a, f);
+        Jet {
+            value: varying.value + self.constant(a),
+            ..varying
+        }
+    }
+
+    /// What depends on `f`.
+    fn varying(self, a: f64, f: f64) -> Jet {
         let away = self.log_value - f;
         let ratio = elementary::exp(away.min(CLIP));
         Jet {
-            value: a * (away - ratio + 1.0) + gamma_normaliser(a) + self.rest,
+            value: a * (away - ratio + 1.0),
             first: a * (ratio - 1.0),
             second: -a * ratio,
             third: a * ratio,
         }
     }
 
-    /// The derivative of the log-density in `a`.
-    fn slope(self, a: f64, f: f64) -> f64 {
-        let away = self.log_value - f;
-        away - elementary::exp(away.min(CLIP)) + 1.0 + digamma_gap(a)
+    /// What does not.
+    fn constant(self, a: f64) -> f64 {
+        gamma_normaliser(a) + self.rest
     }
 }
 
@@ -175,14 +183,19 @@ impl Local for Gamma {
     fn log_density_slopes(&self, own: &[f64], row: usize, f: f64, out: &mut [[f64; 3]]) {
         if let Some(first) = out.first_mut() {
             let (a, row) = (self.value(own), self.row(row));
-            let ratio = elementary::exp((row.log_value - f).min(CLIP));
-            *first = [row.slope(a, f), ratio - 1.0, -ratio];
+            let varying = row.varying(1.0, f);
+            let slope = varying.value + digamma_gap(a);
+            *first = [slope, varying.first, varying.second];
         }
     }
 
     fn tilted(&self, own: &[f64], row: usize, cavity: Belief) -> Tilted {
         let (a, row) = (self.value(own), self.row(row));
-        quadrature::tilted(cavity, row.log_value, |f| row.jet(a, f))
+        let tilted = quadrature::tilted(cavity, row.log_value, |f| row.varying(a, f));
+        Tilted {
+            log_z: tilted.log_z + row.constant(a),
+            ..tilted
+        }
     }
 
     fn tilted_slopes(&self, own: &[f64], row: usize, cavity: Belief, out: &mut [f64]) {
@@ -190,18 +203,19 @@ impl Local for Gamma {
             return;
         };
         let (a, row) = (self.value(own), self.row(row));
-        let jet = |f: f64| row.jet(a, f);
+        let jet = |f: f64| row.varying(a, f);
         let peaks = [quadrature::mode(cavity, row.log_value, jet), row.log_value];
-        let slope = |f: f64, _: f64, _: &Jet| [1.0, row.slope(a, f)];
-        let (_, _, averages) = quadrature::tilted_averages(cavity, &peaks, true, jet, slope);
-        *first = averages[1];
+        // The log-density is the shape times this, and a constant.
+        let slope = |_: f64, _: f64, at: &Jet| [1.0, at.value / a];
+        let (_, _, [_, average]) = quadrature::tilted_averages(cavity, &peaks, true, jet, slope);
+        *first = average + digamma_gap(a);
     }
 
     fn expected(&self, own: &[f64], row: usize, belief: Belief) -> Expected {
         let (a, row) = (self.value(own), self.row(row));
         let (away, ratio) = row.under(belief);
         Expected {
-            value: a * (away - ratio + 1.0) + gamma_normaliser(a) + row.rest,
+            value: a * (away - ratio + 1.0) + row.constant(a),
             first: a * (ratio - 1.0),
             second: -a * ratio,
         }

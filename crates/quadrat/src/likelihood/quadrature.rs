@@ -6,6 +6,7 @@ use std::f64::consts::PI;
 use super::adaptive::{Integrals, Panels, integrate, integrate_many};
 use super::local::{Belief, Expected, Jet, Tilted};
 use super::smooth;
+use super::trapezoid::trapezoid;
 
 /// Nats below the peak where a tilted density ends: e^-38 = 3e-17.
 const FALL: f64 = 38.0;
@@ -138,14 +139,25 @@ pub(super) fn climb(cavity: Belief, start: f64, line: (f64, f64), jet: impl Fn(f
     x
 }
 
+/// A place, and the jet there.
+#[derive(Clone, Copy)]
+struct Place {
+    at: f64,
+    jet: Jet,
+}
+
 /// The peak where cavity times likelihood is largest.
-fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> f64 {
-    let height =
-        |x: f64| jet(x).value - 0.5 * (x - cavity.mean) * (x - cavity.mean) / cavity.variance;
-    let mut best = peaks[0];
-    for &peak in peaks {
-        if height(peak) > height(best) {
-            best = peak;
+fn highest(cavity: Belief, peaks: &[f64], jet: impl Fn(f64) -> Jet) -> Place {
+    let place = |at: f64| {
+        let there = Place { at, jet: jet(at) };
+        let away = at - cavity.mean;
+        (there.jet.value - 0.5 * away * away / cavity.variance, there)
+    };
+    let (mut height, mut best) = place(peaks[0]);
+    for &peak in &peaks[1..] {
+        let (other, there) = place(peak);
+        if other > height {
+            (height, best) = (other, there);
         }
     }
     best
@@ -168,42 +180,56 @@ pub(super) fn tilted_averages<const N: usize>(
     jet: impl Fn(f64) -> Jet,
     g: impl Fn(f64, f64, &Jet) -> [f64; N],
 ) -> (f64, f64, [f64; N]) {
-    let Belief { mean, variance } = cavity;
     let origin = highest(cavity, peaks, &jet);
-    let top = jet(origin);
+    let (log_z, averages) = averages_around(cavity, origin, peaks, is_concave, jet, g);
+    (log_z, origin.at, averages)
+}
+
+/// As [`tilted_averages`], from the highest peak.
+fn averages_around<const N: usize>(
+    cavity: Belief,
+    highest: Place,
+    peaks: &[f64],
+    is_concave: bool,
+    jet: impl Fn(f64) -> Jet,
+    g: impl Fn(f64, f64, &Jet) -> [f64; N],
+) -> (f64, [f64; N]) {
+    let Belief { mean, variance } = cavity;
+    let Place {
+        at: origin,
+        jet: top,
+    } = highest;
     // log-density relative to the origin, its Gaussian part free of cancellation.
     let rise = |u: f64, at: &Jet| at.value - top.value - u * (0.5 * u + (origin - mean)) / variance;
-    let width = |x: f64| (1.0 / variance - jet(x).second.min(0.0)).sqrt().recip();
-    let integrand = |u: f64| {
+    let width_of = |jet: &Jet| (1.0 / variance - jet.second.min(0.0)).sqrt().recip();
+    let width = |x: f64| width_of(&jet(x));
+    let node = |u: f64| {
         let at = jet(origin + u);
-        let weight = elementary::exp(rise(u, &at));
-        if weight == 0.0 {
-            return [0.0; N];
-        }
-        g(origin + u, u, &at).map(|y| weight * y)
+        (rise(u, &at), g(origin + u, u, &at))
     };
     let away = (origin - mean) * (origin - mean) / variance;
     let finish = |value: [f64; N]| {
         let log_z = top.value - 0.5 * away - 0.5 * elementary::log(2.0 * PI * variance)
             + elementary::log(value[0]);
-        (log_z, origin, value.map(|y| y / value[0]))
+        (log_z, value.map(|y| y / value[0]))
     };
+    let unit = width_of(&top);
     // More peaks than that of cavity times likelihood and that of the likelihood: several humps, or
     // holes.
     let is_one = |&peak: &f64| {
         let u = peak - origin;
-        u.abs() <= 3.0 * width(origin) || rise(u, &jet(peak)) < -FALL
+        u.abs() <= 3.0 * unit || rise(u, &jet(peak)) < -FALL
     };
     let one_hump = is_concave || (peaks.len() <= 2 && peaks.iter().all(is_one));
-    if one_hump && let Some(value) = trapezoid(width(origin), integrand) {
+    if one_hump && let Some(value) = trapezoid(unit, node) {
         return finish(value);
     }
     let lowest = peaks.iter().copied().fold(origin, f64::min);
     let highest = peaks.iter().copied().fold(origin, f64::max);
-    let left = end(lowest - origin, -width(lowest), width(origin), |u| {
+    let left = end(lowest - origin, -width(lowest), unit, |u| {
         rise(u, &jet(origin + u))
     });
-    let right = end(highest - origin, width(highest), width(origin), |u| {
+    let right = end(highest - origin, width(highest), unit, |u| {
         rise(u, &jet(origin + u))
     });
     let mut panels = Panels::new(left, right);
@@ -216,101 +242,18 @@ pub(super) fn tilted_averages<const N: usize>(
         let nearest = (right - (peak - origin)).min((peak - origin) - left);
         panels.around(peak - origin, width(peak).min(nearest));
     }
-    let Integrals { value, .. } = integrate(&panels, integrand);
+    let Integrals { value, .. } = integrate(&panels, |u| {
+        let (log, mut y) = node(u);
+        let weight = elementary::exp(log);
+        if weight == 0.0 {
+            return [0.0; N];
+        }
+        for y in &mut y {
+            *y *= weight;
+        }
+        y
+    });
     finish(value)
-}
-
-/// Step of the trapezoid rule in widths of the peak, and the difference to that of half the step,
-/// relative to the integrals of absolute values, at which the finer rule counts as exact: of an
-/// analytic density its error is about the square of the difference.
-const STEP: f64 = 1.0;
-const SETTLED: f64 = 1e-7;
-/// Steps to a side at most, so that the density must fall by [`FALL`] within 18 widths; and how
-/// often they are halved at most.
-const STEPS: usize = 18;
-const HALVINGS: usize = 3;
-
-/// Integrals over a smooth hump around zero by the trapezoid rule; `None` where it is not one.
-fn trapezoid<const N: usize>(width: f64, integrand: impl Fn(f64) -> [f64; N]) -> Option<[f64; N]> {
-    let mut step = STEP * width;
-    // The rule of this step: the peak, and so many places to either side.
-    let mut rule = Sums::default();
-    rule.add(&integrand(0.0));
-    let mut places = [0; 2];
-    for (side, count) in SIDES.into_iter().zip(&mut places) {
-        *count = (1..=STEPS).find(|&i| {
-            let value = integrand(side * step * i as f64);
-            rule.add(&value);
-            // e^-38, below the rounding of the sums.
-            value[0] < 3e-17
-        })?;
-    }
-    for left in (0..HALVINGS).rev() {
-        let mut between = Sums::default();
-        for (side, count) in SIDES.into_iter().zip(&mut places) {
-            for i in 1..=*count {
-                between.add(&integrand(side * step * (i as f64 - 0.5)));
-            }
-            *count *= 2;
-        }
-        let difference = rule.difference(&between);
-        rule.join(&between);
-        step *= 0.5;
-        if difference <= SETTLED {
-            return Some(rule.value.map(|sum| step * sum));
-        }
-        // Every halving squares it.
-        if difference.is_nan() || difference.powi(1 << left) > SETTLED {
-            return None;
-        }
-    }
-    None
-}
-
-/// Both directions from the peak.
-const SIDES: [f64; 2] = [-1.0, 1.0];
-
-/// Sums of several functions, and of their absolute values.
-struct Sums<const N: usize> {
-    value: [f64; N],
-    size: [f64; N],
-}
-
-impl<const N: usize> Default for Sums<N> {
-    fn default() -> Self {
-        Self {
-            value: [0.0; N],
-            size: [0.0; N],
-        }
-    }
-}
-
-impl<const N: usize> Sums<N> {
-    fn add(&mut self, value: &[f64; N]) {
-        for k in 0..N {
-            self.value[k] += value[k];
-            self.size[k] += value[k].abs();
-        }
-    }
-
-    fn join(&mut self, other: &Self) {
-        for k in 0..N {
-            self.value[k] += other.value[k];
-            self.size[k] += other.size[k];
-        }
-    }
-
-    /// The largest difference, relative to the sizes of both.
-    fn difference(&self, other: &Self) -> f64 {
-        let part = |k: usize| {
-            let size = self.size[k] + other.size[k];
-            let off = (self.value[k] - other.value[k]).abs();
-            if off == 0.0 { 0.0 } else { off / size }
-        };
-        (0..N)
-            .map(part)
-            .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
-    }
 }
 
 /// Where the density beyond `from`, times the cube of the distance to the origin, has fallen by
@@ -355,9 +298,9 @@ pub(super) fn tilted_at(
     is_concave: bool,
     jet: impl Fn(f64) -> Jet,
 ) -> Tilted {
-    let origin = highest(cavity, peaks, &jet);
-    let slope = jet(origin).first;
-    let (log_z, origin, averages) = tilted_averages(cavity, peaks, is_concave, &jet, |_, u, at| {
+    let highest = highest(cavity, peaks, &jet);
+    let (origin, slope) = (highest.at, highest.jet.first);
+    let (log_z, averages) = averages_around(cavity, highest, peaks, is_concave, jet, |_, u, at| {
         let excess = at.first - slope;
         [
             1.0,
@@ -411,9 +354,7 @@ pub(super) fn log_integral(guess: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> 
     let peak = mode(flat, guess, &jet);
     let top = jet(peak);
     let width = (-top.second).sqrt().recip();
-    let [sum] = trapezoid(width, |u| {
-        [elementary::exp(jet(peak + u).value - top.value)]
-    })?;
+    let [sum] = trapezoid(width, |u| (jet(peak + u).value - top.value, [1.0]))?;
     let log = top.value + elementary::log(sum);
     log.is_finite().then_some(log)
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::distribution::{Distribution, Normal};
 use super::local::{Belief, Circumstances, Expected, Jet, Local, Tilted};
 use super::noise::between;
+use super::one_limit::OneLimit;
 use super::{Noise, check, exact, quadrature};
 use crate::error::InputError;
 use crate::parameter::Parameter;
@@ -193,6 +194,22 @@ impl Row {
         }
     }
 
+    fn one_limit(&self) -> Option<OneLimit> {
+        let variance = self.variance;
+        match (self.below < f64::INFINITY, self.above < f64::INFINITY) {
+            (true, false) => Some(OneLimit::new(self.below, 1.0, variance)),
+            (false, true) => Some(OneLimit::new(self.above, -1.0, variance)),
+            _ => None,
+        }
+    }
+
+    fn tilted(&self, cavity: Belief) -> Tilted {
+        match self.one_limit() {
+            Some(limit) => quadrature::tilted(cavity, 0.0, |u| limit.jet(u)),
+            None => quadrature::tilted(cavity, 0.0, |u| self.jet(u)),
+        }
+    }
+
     /// Derivatives of value, first and second of [`Self::jet`] in the variance, by the heat
     /// equation.
     fn in_variance(&self, u: f64) -> [f64; 3] {
@@ -253,7 +270,7 @@ impl Local for Truncated {
             return exact::tilted(value, at.variance, cavity);
         }
         let cavity = self.seen_from_value(row, cavity);
-        let tilted = quadrature::tilted(cavity, 0.0, |u| at.jet(u));
+        let tilted = at.tilted(cavity);
         Tilted {
             shift: tilted.shift + tilted.precision * value,
             ..tilted
