@@ -315,12 +315,13 @@ impl CountRows {
             let share = dispersion * centre / (1.0 + dispersion * centre);
             if share < MOST_SHARE {
                 // With `d` the distance to a place where it is likely, so that no large numbers
-                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
+                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`. Rounding of the last
+                // difference leaves y eps.
                 return finish(&|f| {
                     let d = (f - place).min(CLIP);
-                    let rise = elementary::expm1(d);
-                    let value = y * d - total * elementary::log1p(share * rise);
-                    at(centre * (rise + 1.0), value)
+                    let growth = elementary::exp(d);
+                    let value = y * d - total * elementary::log1p_short(share * (growth - 1.0));
+                    at(centre * growth, value)
                 });
             }
             if is_open {

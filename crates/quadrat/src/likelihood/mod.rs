@@ -25,6 +25,9 @@ mod linked;
 pub mod local;
 pub(crate) mod log_square;
 mod lognormal;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod moments_tests;
 mod negative_binomial;
 mod noise;
 mod one_limit;

@@ -125,7 +125,7 @@ impl Sigmoid {
             // Without the constant, and with one exponential for both tails.
             let jet = |f: f64| {
                 let e = elementary::exp(-f.abs());
-                let tail = elementary::log1p(e);
+                let tail = elementary::log1p_short(e);
                 let (near, far) = (1.0 / (1.0 + e), e / (1.0 + e));
                 let (p, q) = if f > 0.0 { (near, far) } else { (far, near) };
                 let curvature = (k + m) * p * q;

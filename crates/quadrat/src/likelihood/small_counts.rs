@@ -92,8 +92,8 @@ fn inside(count: &CountMean, lower: usize, upper: usize) -> LogMass {
         }
         upper
     };
-    let [total, d, d2, d3] = powers;
-    let [d, d2, d3] = [d, d2, d3].map(|sum| sum / total);
+    let total = powers[0];
+    let (d, d2, d3) = (powers[1] / total, powers[2] / total, powers[3] / total);
     let value = log_probability(count, start) + elementary::log(total);
     LogMass {
         value: value.min(0.0),
@@ -139,16 +139,25 @@ fn outside(count: &CountMean, lower: f64, upper: f64) -> LogMass {
         }
         mass += below;
     }
-    let [a, b] = terms.map(|term| term / (1.0 - mass));
+    let inside = 1.0 - mass;
+    let (a, b) = (terms[0] / inside, terms[1] / inside);
     let first = a - b;
-    let ends = [(a, lower), (-b, upper + 1.0)].map(|(term, k)| (term, k - mean - first));
+    let (mut second, mut third) = (0.0, 0.0);
     // Nothing times an infinite distance is nothing.
-    let ends = || ends.iter().filter(|(term, _)| *term != 0.0);
-    let second: f64 = ends().map(|(term, excess)| term * excess).sum();
-    let third = ends().map(|(term, excess)| term * (excess * excess - mean - second));
+    if a != 0.0 {
+        let excess = lower - mean - first;
+        second += a * excess;
+        third += a * (excess * excess - mean);
+    }
+    if b != 0.0 {
+        let excess = upper + 1.0 - mean - first;
+        second -= b * excess;
+        third -= b * (excess * excess - mean);
+    }
+    third -= first * second;
     LogMass {
         value: elementary::log1p(-mass),
-        derivatives: [first, second, third.sum()],
+        derivatives: [first, second, third],
         ..LogMass::default()
     }
 }

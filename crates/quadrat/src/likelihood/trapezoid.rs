@@ -7,17 +7,17 @@ const FALL: f64 = 38.0;
 /// Nats below the peak where weights are zero, whatever they multiply.
 const NOTHING: f64 = 700.0;
 /// First step in widths of the peak.
-const STEP: f64 = 0.45;
+const STEP: f64 = 0.4;
 /// The difference to the rule of twice the step, relative to the integrals of absolute values, at
 /// which a rule counts as exact: of an analytic density its error is about the square of the
 /// difference.
-const SETTLED: f64 = 3e-6;
+const SETTLED: f64 = 1e-7;
 /// Steps to a side at most, so that the density must fall by [`FALL`] within 24 widths; and how
 /// often they are halved at most.
-const STEPS: usize = 54;
+const STEPS: usize = 60;
 const HALVINGS: usize = 4;
 /// Nodes whose weights are computed together.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 16;
 
 /// Integrals over a smooth hump around zero by the trapezoid rule; `None` where it is not one.
 ///

@@ -18,7 +18,7 @@ pub(crate) struct Hazard {
 const INVERSE_ROOT: f64 = 0.398_942_280_401_432_7;
 /// Below this Laplace's continued fraction has converged after `LEVELS` levels.
 const TAIL: f64 = -7.0;
-const LEVELS: u32 = 40;
+const LEVELS: u32 = 24;
 
 impl Hazard {
     pub fn new(x: f64) -> Self {
