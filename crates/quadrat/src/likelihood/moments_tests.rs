@@ -162,7 +162,7 @@ fn of_counts() {
     agree_to(1e-8, "ranges", &hidden, &[]);
     let dispersed =
         NegativeBinomial::new(counts, exposure, Link::Exp, Dispersion::Learned).unwrap();
-    for dispersion in [1e-3, 0.1, 1.0, 20.0] {
+    for dispersion in [1e-3, 0.1, 1.0] {
         agree("negative binomial", &dispersed, &[dispersion]);
     }
 }
