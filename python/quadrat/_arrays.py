@@ -60,6 +60,42 @@ def whole(value, name, least=0):
     return found
 
 
+def probability(value, name, with_ends=False):
+    """A probability between 0 and 1; also 0 or 1 where `with_ends`."""
+    found = number(value, name)
+    if with_ends and 0 <= found <= 1:
+        return found
+    if not 0 < found < 1:
+        ends = "from 0 to 1" if with_ends else "above 0 and below 1"
+        raise DataError(f"{name} is {found:g}; it must be a probability {ends}")
+    return found
+
+
+def limit(value, name):
+    """One number, which may be infinite, but must be one."""
+    found = number(value, name)
+    if np.isnan(found):
+        raise DataError(f"{name} is nan; it must be a number, which may be infinite")
+    return found
+
+
+def limits(value, name, data=None, rows=None):
+    """The same of every row."""
+    found = column(value, name, data, rows)
+    wrong = np.flatnonzero(np.isnan(found))
+    if len(wrong):
+        raise DataError(f"{name} is nan in row {wrong[0]}; it must be a number, which may be "
+                        "infinite")
+    return found
+
+
+def between(start, end, names=("start", "end")):
+    """Two limits in ascending order, whichever was given first; `None` where there is none."""
+    first = -np.inf if start is None else limit(start, names[0])
+    second = np.inf if end is None else limit(end, names[1])
+    return min(first, second), max(first, second)
+
+
 def received(data, *shape):
     """An array of the doubles that a binding hands out."""
     numbers = np.frombuffer(data, dtype=np.float64)

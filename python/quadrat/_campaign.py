@@ -227,9 +227,9 @@ class Campaign:
         if batch is None:
             batch = 1 if budget is None else _MOST
         asked = {"policy": str(policy), "batch": _arrays.whole(batch, "batch", 1),
-                 "budget": None if budget is None else _arrays.number(budget, "budget"),
+                 "budget": None if budget is None else _arrays.limit(budget, "budget"),
                  "steps": None if steps is None else _arrays.whole(steps, "steps", 1),
-                 "above": None if above is None else _arrays.number(above, "above"),
+                 "above": None if above is None else _arrays.limit(above, "above"),
                  "seed": _arrays.whole(seed, "seed")}
         if asked["policy"] == "target" and self._about is None:
             raise DataError("policy is \"target\", and the campaign has no target; give it about=, "

@@ -115,9 +115,10 @@ class Density:
         return self._told.warnings
 
     def evaluate(self, x):
-        """The density at places; zero outside the cells."""
+        """The density at places; zero outside the cells, and nan where `x` is nan."""
         at = np.atleast_1d(np.asarray(x, dtype=np.float64))
         found = _arrays.received(self._told.evaluate(np.ascontiguousarray(at.ravel())))
+        found = np.where(np.isnan(at.ravel()), np.nan, found)
         return found.reshape(at.shape) if np.ndim(x) else float(found[0])
 
     __call__ = evaluate
@@ -128,16 +129,19 @@ class Density:
 
     def cdf(self, x):
         """The probability of at most `x`, with its interval."""
-        return Answer(*self._told.cdf(_arrays.number(x, "x")))
+        return Answer(*self._told.cdf(_arrays.limit(x, "x")))
 
     def quantile(self, p):
-        """A quantile, with its interval."""
-        return Answer(*self._told.quantile(_arrays.number(p, "p")))
+        """A quantile, with its interval; of 0 and 1 the ends of the cells."""
+        p = _arrays.probability(p, "p", with_ends=True)
+        return Answer(*self._told.quantile(p))
 
     def probability(self, start, end):
-        """The probability between two places, with its interval."""
-        start, end = _arrays.number(start, "start"), _arrays.number(end, "end")
-        return Answer(*self._told.probability(start, end))
+        """The probability between two places in either order, with its interval.
+
+        `None` or infinite where there is no end.
+        """
+        return Answer(*self._told.probability(*_arrays.between(start, end)))
 
     def mean(self):
         """The mean, with its interval."""
@@ -153,7 +157,8 @@ class Density:
 
     def highest_density_region(self, probability):
         """The smallest intervals that hold a probability."""
-        return self._told.highest_density_region(_arrays.number(probability, "probability"))
+        probability = _arrays.probability(probability, "probability", with_ends=True)
+        return self._told.highest_density_region(probability)
 
     def draws(self, n, seed=1):
         """Draws of the density in the cells, shape ``(n, cells)``."""
@@ -236,7 +241,7 @@ def settings(bounds, range, cells, log, level, draws, seed):
     return {"bounds": pair(bounds, "bounds"),
             "range": None if range is None else pair(range, "range"),
             "cells": _arrays.whole(cells, "cells"), "log": log,
-            "level": _arrays.number(level, "level"),
+            "level": _arrays.probability(level, "level"),
             "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
 
 
@@ -246,5 +251,5 @@ def pair(ends, name):
         lower, upper = ends
     except (TypeError, ValueError):
         raise DataError(f"{name} must be a pair (lower, upper), None where there is none") from None
-    return (-np.inf if lower is None else _arrays.number(lower, name),
-            np.inf if upper is None else _arrays.number(upper, name))
+    return (-np.inf if lower is None else _arrays.limit(lower, name),
+            np.inf if upper is None else _arrays.limit(upper, name))

@@ -141,6 +141,7 @@ def disaggregate(bags, pixels, *, key, counts=None, total=None, average=None, in
         raise DataError("variance belongs to total and average; counts have that of chance")
     if isinstance(inputs, str) or not inputs:
         raise DataError(f"inputs is {inputs!r}; give a list of columns of the pixels")
+    level = _arrays.probability(level, "level")
     options = dict(fit or {})
     for name in ("seed", "progress"):
         if name in options:

@@ -80,6 +80,7 @@ class _Cells:
         at = np.broadcast_arrays(*(np.asarray(own, dtype=np.float64) for own in (first, second)))
         columns = [np.ascontiguousarray(own.ravel()) for own in at]
         found = _arrays.received(self._told.evaluate(*columns))
+        found = np.where(np.isnan(columns[0]) | np.isnan(columns[1]), np.nan, found)
         return found.reshape(at[0].shape) if at[0].ndim else float(found[0])
 
     def _columns(self, first, second):
@@ -245,7 +246,7 @@ class Density2d(_Cells):
         return f"<Density2d on {a} x {b} cells from {told}>"
 
     def evaluate(self, x, y):
-        """The density at places; zero outside the cells."""
+        """The density at places; zero outside the cells, and nan where one of both is nan."""
         return self._evaluated(x, y)
 
     __call__ = evaluate
@@ -256,9 +257,9 @@ class Density2d(_Cells):
         Parameters
         ----------
         x, y : pair of float or None, optional
-            Its sides, `None` where they are open.
+            Its sides, whose ends come in either order, `None` where they are open.
         """
-        sides = [(-np.inf, np.inf) if own is None else pair(own, name)
+        sides = [(-np.inf, np.inf) if own is None else tuple(sorted(pair(own, name)))
                  for own, name in ((x, "x"), (y, "y"))]
         return Answer(*self._told.probability(*sides))
 
@@ -296,7 +297,7 @@ class Density2d(_Cells):
             ``density``, the smallest within; ``cells``, whether each is within; and
             ``probability`` with its interval.
         """
-        probability = _arrays.number(probability, "probability")
+        probability = _arrays.probability(probability, "probability", with_ends=True)
         density, cells, told = self._told.highest_density_region(probability)
         return Region(density, np.array(cells).reshape(self.shape), Answer(*told))
 
@@ -407,14 +408,14 @@ class ConditionalDensity(_Cells):
                 f"{ends[-1]:.4g}>")
 
     def evaluate(self, y, given):
-        """The density of `y` given places; zero outside the cells."""
+        """The density of `y` given places; zero outside the cells, nan where one of both is."""
         return self._evaluated(given, y)
 
     __call__ = evaluate
 
     def quantile(self, p, given=None):
         """A quantile with its interval: at a place, or of all slices as a :class:`Table`."""
-        return self._number("quantile", given, _arrays.number(p, "p"))
+        return self._number("quantile", given, _arrays.probability(p, "p", with_ends=True))
 
     def mean(self, given=None):
         """The mean with its interval: at a place, or of all slices as a :class:`Table`."""
@@ -425,12 +426,15 @@ class ConditionalDensity(_Cells):
         return self._number("sd", given)
 
     def probability(self, start, end, given=None):
-        """The probability between two values, with its interval: at a place, or of all slices."""
-        return self._number("probability", given, pair((start, end), "start and end"))
+        """The probability between two values in either order, with its interval.
+
+        At a place, or of all slices. `None` or infinite where there is no end.
+        """
+        return self._number("probability", given, _arrays.between(start, end))
 
     def _number(self, name, given, *asked):
         if given is not None:
-            told = getattr(self._told, name)(_arrays.number(given, "given"), *asked)
+            told = getattr(self._told, name)(_arrays.limit(given, "given"), *asked)
             return Answer(*told)
         told = getattr(self._told, f"{name}_curve")(*asked)
         names = ("given", "value", "lower", "upper")
@@ -438,8 +442,8 @@ class ConditionalDensity(_Cells):
 
     def highest_density_region(self, probability, given):
         """The smallest intervals of values that hold a probability at a place."""
-        given = _arrays.number(given, "given")
-        probability = _arrays.number(probability, "probability")
+        given = _arrays.limit(given, "given")
+        probability = _arrays.probability(probability, "probability", with_ends=True)
         found = self._told.highest_density_region(given, probability)
         if found is None:
             raise DataError(f"given is {given}, outside of the slices from {self.edges[0][0]} to "
@@ -508,7 +512,7 @@ def _settings(bounds, inside, range, cells, log, level, draws, seed):
     return {"bounds": bounds, "range": list(range),
             "inside": None if inside is None else _geometry.regions(inside),
             "cells": tuple(_arrays.whole(own, "cells", 1) for own in cells),
-            "log": tuple(bool(own) for own in log), "level": _arrays.number(level, "level"),
+            "log": tuple(bool(own) for own in log), "level": _arrays.probability(level, "level"),
             "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
 
 

@@ -30,9 +30,7 @@ class Prediction:
     """
 
     def __init__(self, posterior, placed, asked, level, data=None):
-        self.level = _arrays.number(level, "level")
-        if not 0 < self.level < 1:
-            raise DataError(f"level is {self.level}; it must lie between 0 and 1")
+        self.level = _arrays.probability(level, "level")
         self._posterior, self._placed, self._asked, self._data = posterior, placed, asked, data
         scale, *more = asked
         self._told = posterior._posterior.predict(placed.made(), scale, self.level, *more)
@@ -93,7 +91,7 @@ class Prediction:
     def quantile(self, p):
         """Quantiles of every row: shape ``(rows,)``, or ``(len(p), rows)`` for several."""
         if np.ndim(p) == 0:
-            return _arrays.received(self._told.quantile(_arrays.number(p, "p")))
+            return _arrays.received(self._told.quantile(_arrays.probability(p, "p")))
         return np.array([self.quantile(one) for one in _arrays.column(p, "p")])
 
     def exceed(self, x):
@@ -130,7 +128,7 @@ class Prediction:
         return _arrays.received(self._told.log_density(self._column(y, "y")))
 
     def _column(self, value, name):
-        return _arrays.column(value, name, self._data, len(self))
+        return _arrays.limits(value, name, self._data, len(self))
 
     def draws(self, n, seed=1):
         """Joint draws of all rows, shape ``(n, rows)``: one function for each draw."""

@@ -69,16 +69,20 @@ class Ungrouped:
 
     def quantile(self, share):
         """Where a share of all lies below, such as the median age; with its interval."""
-        return self._answer(self._told.quantile(_arrays.number(share, "share")), "a quantile")
+        share = _arrays.probability(share, "share", with_ends=True)
+        return self._answer(self._told.quantile(share), "a quantile")
 
     def average(self):
         """The average place, such as the mean age; with its interval."""
         return self._answer(self._told.mean_value(), "an average")
 
     def between(self, start, end):
-        """How many are between two places; with its interval."""
-        start, end = _arrays.number(start, "start"), _arrays.number(end, "end")
-        return self._answer(self._told.between(start, end), "a count between places")
+        """How many are between two places in either order; with its interval.
+
+        `None` or infinite where there is no end.
+        """
+        ends = _arrays.between(start, end)
+        return self._answer(self._told.between(*ends), "a count between places")
 
     def gini(self):
         """The Gini coefficient of amounts; with its interval."""
@@ -280,7 +284,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
         "count": _arrays.column(count, "count", bands, rows),
         "exposure": _arrays.optional(exposure, "exposure", bands, rows),
         "edges": _arrays.optional(edges, "edges"),
-        "log": bool(log), "expected": bool(expected), "level": _arrays.number(level, "level"),
+        "log": bool(log), "expected": bool(expected), "level": _arrays.probability(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
     }
     if along is None:

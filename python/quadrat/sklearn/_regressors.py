@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 
+from .. import _arrays
 from .._errors import DataError, FitWarning
 from .._likelihoods import Gaussian, NegativeBinomial, Poisson
 from .._model import Model
@@ -62,6 +63,7 @@ class Regressor(RegressorMixin, GaussianProcess):
 
     def predict_interval(self, X, level=0.95):
         """Lower and upper ends of the interval of the response, shape ``(rows, 2)``."""
+        level = _arrays.probability(level, "level")
         told = self._told(X, "response")
         tail = (1 - level) / 2
         return np.stack([told.quantile(tail), told.quantile(1 - tail)], axis=1)

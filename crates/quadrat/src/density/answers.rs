@@ -20,6 +20,13 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// What is told where NaN is asked.
+    pub(super) const UNKNOWN: Self = Self {
+        value: f64::NAN,
+        lower: f64::NAN,
+        upper: f64::NAN,
+    };
+
     /// A probability without what rounding leaves beyond 0 and 1.
     pub(super) fn as_probability(self) -> Self {
         Self {
@@ -87,23 +94,30 @@ impl Estimate {
         }
     }
 
-    /// The distribution function at a place.
+    /// The distribution function at a place; NaN at NaN.
     #[must_use]
     pub fn cdf(&self, x: f64) -> Answer {
+        if x.is_nan() {
+            return Answer::UNKNOWN;
+        }
         let (cell, share) = self.share_below(x);
         let seen = self.functional(|mass| below(mass, cell, share));
         seen.as_probability()
     }
 
-    /// The probability of an interval.
+    /// The probability of an interval, whose ends come in either order; NaN where one is NaN.
     #[must_use]
     pub fn probability(&self, from: f64, to: f64) -> Answer {
+        if from.is_nan() || to.is_nan() {
+            return Answer::UNKNOWN;
+        }
+        let (from, to) = (from.min(to), from.max(to));
         let ((i, a), (j, b)) = (self.share_below(from), self.share_below(to));
         let seen = self.functional(|mass| below(mass, j, b) - below(mass, i, a));
         seen.as_probability()
     }
 
-    /// A quantile; `p` is moved between 0 and 1.
+    /// A quantile; `p` is moved between 0 and 1. NaN where it is NaN.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Answer {
         let [answer] = self.quantiles([p]);
@@ -114,7 +128,14 @@ impl Estimate {
     #[must_use]
     pub fn quantiles<const N: usize>(&self, p: [f64; N]) -> [Answer; N] {
         let p = p.map(|p| p.clamp(0.0, 1.0));
-        self.functionals(|mass| p.map(|p| self.quantile_of(mass, p)))
+        let all = self.functionals(|mass| p.map(|p| self.quantile_of(mass, p)));
+        std::array::from_fn(|i| {
+            if p[i].is_nan() {
+                Answer::UNKNOWN
+            } else {
+                all[i]
+            }
+        })
     }
 
     pub(super) fn quantile_of(&self, mass: &[f64], p: f64) -> f64 {

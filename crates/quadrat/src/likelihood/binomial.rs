@@ -41,7 +41,7 @@ impl Binomial {
         let (successes, trials) = (&self.successes, &self.trials);
         check::length("the trials", successes.len(), trials.len())?;
         let whole = |_: usize, x: f64| x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15;
-        let requirement = "a whole number, zero or more";
+        let requirement = "a whole number from 0 to 9e15";
         check::range("the number of trials", trials, requirement, whole)?;
         check::range("the number of successes", successes, requirement, whole)?;
         check::range(

@@ -51,14 +51,14 @@ impl CountRows {
         check::link_of_counts(self.link)?;
         let (lower, upper, exposure) = (&self.lower, &self.upper, &self.exposure);
         let whole = |_: usize, x: f64| x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15;
-        let requirement = "a whole number, zero or more";
+        let requirement = "a whole number from 0 to 9e15";
         check::length("the upper count", lower.len(), upper.len())?;
         check::length("the exposure", lower.len(), exposure.len())?;
         check::range("the count", lower, requirement, whole)?;
         check::range(
             "the upper count",
             upper,
-            "a whole number, zero or more, or infinite",
+            "a whole number from 0 to 9e15, or infinite",
             |row, x| x == f64::INFINITY || whole(row, x),
         )?;
         check::range(

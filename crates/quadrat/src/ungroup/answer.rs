@@ -11,3 +11,12 @@ pub struct Answer {
     /// Upper end.
     pub upper: f64,
 }
+
+impl Answer {
+    /// What is told where NaN is asked.
+    pub(super) const UNKNOWN: Self = Self {
+        value: f64::NAN,
+        lower: f64::NAN,
+        upper: f64::NAN,
+    };
+}

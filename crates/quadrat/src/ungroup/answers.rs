@@ -8,13 +8,14 @@ use super::estimate::Estimate;
 use super::weighted;
 
 impl Estimate {
-    /// A quantile of the population, such as its median age (`0.5`).
-    ///
-    /// # Panics
-    /// Unless `0 <= share <= 1`.
+    /// A quantile of the population, such as its median age (`0.5`); `share` is moved between 0 and
+    /// 1. NaN where it is NaN.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Answer {
-        assert!((0.0..=1.0).contains(&share), "a share, not {share}");
+        if share.is_nan() {
+            return Answer::UNKNOWN;
+        }
+        let share = share.clamp(0.0, 1.0);
         self.of_draws(|masses| {
             let wanted = share * masses.iter().sum::<f64>();
             let mut sum = 0.0;
@@ -60,13 +61,13 @@ impl Estimate {
     }
 
     /// The part of the whole amount that the richest share of the population has. None where
-    /// amounts may be negative.
-    ///
-    /// # Panics
-    /// Unless `0 <= share <= 1`.
+    /// amounts may be negative. `share` is moved between 0 and 1; NaN where it is NaN.
     #[must_use]
     pub fn top_share(&self, share: f64) -> Option<Answer> {
-        assert!((0.0..=1.0).contains(&share), "a share, not {share}");
+        if share.is_nan() {
+            return (self.cells.edges[0] >= 0.0).then_some(Answer::UNKNOWN);
+        }
+        let share = share.clamp(0.0, 1.0);
         let middles = self.middles();
         (self.cells.edges[0] >= 0.0).then(|| {
             self.of_draws(|masses| {
@@ -89,9 +90,14 @@ impl Estimate {
         })
     }
 
-    /// How many lie between two places; within cells they are spread evenly along the axis.
+    /// How many lie between two places in either order; within cells they are spread evenly along
+    /// the axis. NaN where a place is NaN.
     #[must_use]
     pub fn between(&self, from: f64, to: f64) -> Answer {
+        if from.is_nan() || to.is_nan() {
+            return Answer::UNKNOWN;
+        }
+        let (from, to) = (from.min(to), from.max(to));
         let u = |x: f64| self.axis.forward(x.clamp(self.cells.edges[0], self.last()));
         let (from, to) = (u(from), u(to));
         let cells = 0..self.cells.len();

@@ -77,6 +77,10 @@ pub(super) fn answer(values: &[f64], weights: &[f64], level: f64) -> Answer {
 /// Which draws stand for all, by their weights, systematically, in an order that does not tell
 /// their settings.
 pub(super) fn chosen(weights: &[f64], count: usize) -> Vec<usize> {
+    // The search for a step below has no end where there is nothing to choose.
+    if count == 0 {
+        return Vec::new();
+    }
     let (mut sum, mut at) = (weights[0], 0);
     let by_weight: Vec<usize> = (0..count)
         .map(|k| {
@@ -144,6 +148,11 @@ mod tests {
             // Within one of its share.
             assert!((heavy as f64 - 0.75 * count as f64).abs() <= 1.0, "{count}");
         }
+    }
+
+    #[test]
+    fn none_are_chosen_where_none_are_asked_for() {
+        assert!(chosen(&[0.25, 0.75], 0).is_empty());
     }
 
     #[test]

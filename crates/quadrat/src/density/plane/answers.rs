@@ -43,9 +43,13 @@ pub struct Region {
 }
 
 impl Estimate2d {
-    /// The probability of a rectangle, whose sides may be infinite.
+    /// The probability of a rectangle, whose sides may be infinite, and their ends in either order;
+    /// NaN where one is NaN.
     #[must_use]
     pub fn probability(&self, x: (f64, f64), y: (f64, f64)) -> Answer {
+        if [x.0, x.1, y.0, y.1].iter().any(|end| end.is_nan()) {
+            return Answer::UNKNOWN;
+        }
         let (a, b) = (self.fit.shares(0, x), self.fit.shares(1, y));
         self.linear(|i, j| a[i] * b[j]).as_probability()
     }

@@ -33,6 +33,7 @@ impl Fit {
 
     /// The share of every cell of an axis that lies in an interval.
     pub fn shares(&self, axis: usize, (from, to): (f64, f64)) -> Vec<f64> {
+        let (from, to) = (from.min(to), from.max(to));
         let share = |e: &[f64]| ((e[1].min(to) - e[0].max(from)) / (e[1] - e[0])).clamp(0.0, 1.0);
         self.grid.axes[axis].edges.windows(2).map(share).collect()
     }

@@ -60,7 +60,8 @@ impl ConditionalEstimate {
         self.curves(Value::Mean, |mass| self.moments_of(mass))
     }
 
-    /// The probability of an interval at every place of the given column.
+    /// The probability of an interval, whose ends come in either order, at every place of the given
+    /// column.
     #[must_use]
     pub fn probability_curve(&self, within: (f64, f64)) -> Curve {
         let shares = self.fit.shares(1, within);
@@ -87,7 +88,8 @@ impl ConditionalEstimate {
         self.at(given, Value::Mean, |mass| self.moments_of(mass))
     }
 
-    /// The probability of an interval at a place; none outside of the slices.
+    /// The probability of an interval at a place, whose ends come in either order; none outside of
+    /// the slices.
     #[must_use]
     pub fn probability(&self, given: f64, within: (f64, f64)) -> Option<Answer> {
         let shares = self.fit.shares(1, within);

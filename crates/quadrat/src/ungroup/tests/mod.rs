@@ -215,3 +215,29 @@ fn settings_out_of_range_are_refused() {
         assert!(told.contains(part), "{part}: {told}");
     }
 }
+
+/// Whatever is asked of a population is answered, or NaN where NaN is asked.
+#[test]
+fn odd_questions_have_answers() {
+    let (from, to, people) = bands();
+    let years = Ungroup::new(&from, &to)
+        .draws(100)
+        .estimate(&people)
+        .unwrap();
+    assert_eq!(years.quantile(50.0), years.quantile(1.0));
+    assert_eq!(years.quantile(-0.1), years.quantile(0.0));
+    assert_eq!(years.top_share(f64::INFINITY), years.top_share(1.0));
+    assert_eq!(years.between(18.0, 0.0), years.between(0.0, 18.0));
+    let none = [
+        years.quantile(f64::NAN),
+        years.top_share(f64::NAN).unwrap(),
+        years.between(f64::NAN, 5.0),
+        years.between(5.0, f64::NAN),
+    ];
+    assert!(
+        none.iter()
+            .all(|a| [a.value, a.lower, a.upper].iter().all(|x| x.is_nan()))
+    );
+    let draws = years.draws(0);
+    assert_eq!((draws.nrows(), draws.ncols()), (110, 0));
+}
