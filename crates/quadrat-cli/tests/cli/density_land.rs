@@ -163,3 +163,34 @@ fn a_density_on_land_is_nothing_at_sea() {
     );
     assert_eq!(names(folder.path()), before);
 }
+
+/// What is open all around says nothing: it is told, and changes nothing.
+#[test]
+fn rows_that_say_nothing_are_told() {
+    let table = boxes();
+    let with = format!("{table},,,,300\n");
+    let line = "lo,hi,n\n,0,4\n0,1,30\n1,2,50\n";
+    let line_with = format!("{line},,120\n");
+    let folder = folder(&[
+        ("b.csv", table.as_bytes()),
+        ("open.csv", with.as_bytes()),
+        ("l.csv", line.as_bytes()),
+        ("l_open.csv", line_with.as_bytes()),
+    ]);
+    for (plain, open, bins, rows, at) in [
+        ("b.csv", "open.csv", "west,east,south,north,n", 17, 18),
+        ("l.csv", "l_open.csv", "lo,hi,n", 4, 5),
+    ] {
+        let asked = |table: &str, out: &str| {
+            let args = ["density", table, "--bins", bins, "--grid", "24", "-o", out];
+            done(folder.path(), &args)
+        };
+        let (told, others) = (asked(open, "a.csv"), asked(plain, "b_out.csv"));
+        let says = format!("1 of {rows} rows hold all that is possible");
+        let place = format!("the first is {open}:{at}");
+        assert!(told.contains(&says) && told.contains(&place), "{told}");
+        assert!(!others.contains("all that is possible"), "{others}");
+        let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        assert_eq!(read("a.csv"), read("b_out.csv"), "{bins}");
+    }
+}

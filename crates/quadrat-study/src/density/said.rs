@@ -11,6 +11,14 @@ use crate::study::density::Density;
 /// Quantiles that are told.
 const TOLD: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "median"), (0.95, "95 %")];
 
+/// What is told of rows that say nothing: how many, of how many, and the first of them.
+pub(super) fn everywhere(rows: &Rows, (n, all, first): (usize, usize, usize)) -> String {
+    format!(
+        "{n} of {all} rows hold all that is possible, which says nothing, and were left out, the first is {}",
+        rows.address(first)
+    )
+}
+
 /// Warnings, with rows as people count them.
 pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
     let told = |warning: &Warning| match warning {
@@ -23,6 +31,11 @@ pub fn warnings(rows: &Rows, estimate: &Estimate) -> Vec<String> {
             count(*n, "value"),
             rows.address(*first)
         ),
+        Warning::Everywhere {
+            count: n,
+            rows: all,
+            first,
+        } => everywhere(rows, (*n, *all, *first)),
         Warning::Rounded { .. }
         | Warning::Ties { .. }
         | Warning::SeveralTies { .. }

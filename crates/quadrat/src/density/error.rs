@@ -200,26 +200,6 @@ pub enum DensityError {
     Linalg(#[from] LinalgError),
 }
 
-impl DensityError {
-    /// The same of one of two columns.
-    pub(super) fn of_column(self, column: usize) -> Self {
-        Self::Column {
-            column,
-            error: Box::new(self),
-        }
-    }
-}
-
-impl Warning {
-    /// The same of one of two columns.
-    pub(super) fn of_column(self, column: usize) -> Self {
-        Self::Column {
-            column,
-            warning: Box::new(self),
-        }
-    }
-}
-
 /// Something that should be known before a density is trusted.
 #[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -456,6 +436,18 @@ pub enum Warning {
         draws: usize,
         /// Shape of the largest weights.
         pareto_k: f64,
+    },
+    /// Rows that leave open everything that is possible.
+    #[error(
+        "{count} of {rows} rows hold all that is possible, which says nothing, and were left out, the first is row {first} (counted from 0)"
+    )]
+    Everywhere {
+        /// How many.
+        count: usize,
+        /// Rows given.
+        rows: usize,
+        /// The first of them.
+        first: usize,
     },
 }
 

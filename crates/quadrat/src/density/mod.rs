@@ -23,6 +23,7 @@ mod answers;
 mod asked;
 mod basis;
 mod cells;
+mod column;
 mod compare;
 mod counts;
 mod curves;

@@ -47,8 +47,45 @@ impl Clean {
     }
 }
 
-/// Checks rows against each other and the bounds, and leaves out those that are not finite or weigh
-/// nothing.
+/// Rows of one kind that were left out: how many, and the first of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    /// How many.
+    pub count: usize,
+    first: usize,
+}
+
+impl LeftOut {
+    /// One more.
+    pub fn add(&mut self, row: usize) {
+        if self.count == 0 {
+            self.first = row;
+        }
+        self.count += 1;
+    }
+
+    /// Rows that are not finite.
+    pub fn not_finite(self, rows: usize) -> Option<Warning> {
+        let Self { count, first } = self;
+        (count > 0).then_some(Warning::NotFinite { count, rows, first })
+    }
+
+    /// Rows that say nothing.
+    pub fn everywhere(self, rows: usize) -> Option<Warning> {
+        let Self { count, first } = self;
+        (count > 0).then_some(Warning::Everywhere { count, rows, first })
+    }
+}
+
+/// Whether an interval leaves open all that bounds do: whatever the density, its probability is
+/// one, so that it says nothing.
+pub(super) fn holds_all((lower, upper): (f64, f64), bounds: (f64, f64), log: bool) -> bool {
+    let least = if log { bounds.0.max(0.0) } else { bounds.0 };
+    lower <= least && upper >= bounds.1
+}
+
+/// Checks rows against each other and the bounds, and leaves out those that are not finite, say
+/// nothing or weigh nothing.
 ///
 /// # Arguments
 /// * `bounds` - of the values, infinite where there are none; exclusive at the lower end where
@@ -75,7 +112,7 @@ pub(super) fn clean(
     }
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let mut out = Clean::default();
-    let (mut left_out, mut first) = (0, 0);
+    let (mut not_finite, mut everywhere) = (LeftOut::default(), LeftOut::default());
     let outside = |x: f64| x < bounds.0 || x > bounds.1 || (log && x <= 0.0);
     // On a logarithmic axis nothing is at zero or below.
     let least = if log { bounds.0.max(0.0) } else { bounds.0 };
@@ -93,8 +130,7 @@ pub(super) fn clean(
             out.values.reserve(n);
             for (i, &x) in x.iter().enumerate() {
                 if !x.is_finite() {
-                    first = if left_out == 0 { i } else { first };
-                    left_out += 1;
+                    not_finite.add(i);
                 } else if outside(x) {
                     return Err(refuse(i, x));
                 } else if weight(i) > 0.0 {
@@ -109,8 +145,7 @@ pub(super) fn clean(
             for i in 0..n {
                 let (a, b) = (lower[i], upper[i]);
                 if a.is_nan() || b.is_nan() || (a == b && a.is_infinite()) {
-                    first = if left_out == 0 { i } else { first };
-                    left_out += 1;
+                    not_finite.add(i);
                     continue;
                 }
                 if a > b {
@@ -123,7 +158,9 @@ pub(super) fn clean(
                 if a == b && outside(a) || b < bounds.0 || a > bounds.1 || (log && b <= 0.0) {
                     return Err(refuse(i, if b < bounds.0 { b } else { a }));
                 }
-                if weight(i) > 0.0 {
+                if weight(i) > 0.0 && holds_all((a, b), bounds, log) {
+                    everywhere.add(i);
+                } else if weight(i) > 0.0 {
                     // What lies beyond a bound is impossible.
                     out.intervals
                         .push((a.max(bounds.0), b.min(bounds.1), weight(i)));
@@ -131,14 +168,12 @@ pub(super) fn clean(
             }
         }
     }
-    if left_out > 0 {
-        out.warnings.push(Warning::NotFinite {
-            count: left_out,
-            rows: n,
-            first,
-        });
-    }
+    out.warnings.extend(not_finite.not_finite(n));
+    out.warnings.extend(everywhere.everywhere(n));
     out.used = out.values.len() + out.intervals.len();
+    if out.used == 0 && everywhere.count > 0 {
+        return Err(DensityError::SaysNothing);
+    }
     if out.used == 0 || n < 2 {
         return Err(DensityError::TooFew {
             rows: n,

@@ -146,6 +146,13 @@ fn warnings(groups: &[Group]) -> Vec<String> {
             Warning::NotFinite { count: n, .. } => {
                 format!("{} missing or not finite, and left out", count(*n, "value"))
             }
+            Warning::Everywhere { count: n, .. } => format!(
+                "{} all that is possible, which says nothing: left out",
+                match n {
+                    1 => "1 row holds".to_owned(),
+                    n => format!("{n} rows hold"),
+                }
+            ),
             other => other.to_string(),
         };
         format!("group `{}`: {words}", clean(&group.name))

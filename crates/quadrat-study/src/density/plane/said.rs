@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::common::{as_json, interval};
 use super::super::rows::Rows;
+use super::super::said::everywhere;
 use crate::numbers::{count, human, percent};
 use crate::study::density::Density;
 use crate::words::clean;
@@ -24,6 +25,11 @@ pub fn warnings(rows: &Rows, told: &[Warning]) -> Vec<String> {
             count(*n, "row"),
             rows.address(*first)
         ),
+        Warning::Everywhere {
+            count: n,
+            rows: all,
+            first,
+        } => everywhere(rows, (*n, *all, *first)),
         Warning::Rounded { rows, distinct } => format!(
             "the {rows} values are only {distinct} different numbers, as if rounded: cells that are narrower than their steps show the steps (--grid)"
         ),

@@ -1,7 +1,7 @@
 //! The rows of a density over a plane, checked and cleaned.
 
 use super::super::error::{DensityError, Warning};
-use super::super::rows::{Clean, MOST_IN_BINS, check_length, check_weights};
+use super::super::rows::{Clean, LeftOut, MOST_IN_BINS, check_length, check_weights, holds_all};
 use super::patches::Boxed;
 use crate::support::Polygon;
 
@@ -59,6 +59,13 @@ impl Pairs {
         (!self.areas.is_empty()).then(|| all.collect())
     }
 
+    /// The sides of boxes along an axis, but for those that are open at both ends, which say nothing
+    /// of this column.
+    fn sides(&self, axis: usize, log: bool) -> impl Iterator<Item = (f64, f64, f64)> {
+        let all = self.boxes.iter().map(move |b| side(b, axis, log));
+        all.filter(|(from, to, _)| from.is_finite() || to.is_finite())
+    }
+
     /// One column, on the axis that it is estimated on.
     pub fn column(&self, axis: usize, log: bool) -> Clean {
         let values = self.values[axis].iter();
@@ -68,7 +75,7 @@ impl Pairs {
                 false => values.copied().collect(),
             },
             weights: self.weights.clone(),
-            intervals: self.boxes.iter().map(|b| side(b, axis, log)).collect(),
+            intervals: self.sides(axis, log).collect(),
             used: self.len() + self.boxes.len(),
             ..Clean::default()
         }
@@ -103,12 +110,11 @@ pub(in super::super) fn clean(
     }
     let mut out = Pairs::default();
     out.values.iter_mut().for_each(|v| v.reserve(n));
-    let (mut left_out, mut first) = (0, 0);
+    let mut not_finite = LeftOut::default();
     for i in 0..n {
         let row = [columns[0][i], columns[1][i]];
         if row.iter().any(|x| !x.is_finite()) {
-            first = if left_out == 0 { i } else { first };
-            left_out += 1;
+            not_finite.add(i);
             continue;
         }
         for axis in [0, 1] {
@@ -129,13 +135,7 @@ pub(in super::super) fn clean(
             }
         }
     }
-    if left_out > 0 {
-        out.warnings.push(Warning::NotFinite {
-            count: left_out,
-            rows: n,
-            first,
-        });
-    }
+    out.warnings.extend(not_finite.not_finite(n));
     if out.len() == 0 || n < 2 {
         return Err(DensityError::TooFew {
             rows: n,
@@ -145,8 +145,8 @@ pub(in super::super) fn clean(
     Ok(out)
 }
 
-/// Checks boxes against the bounds, and leaves out those of which an end is no number or that weigh
-/// nothing. What lies beyond a bound is impossible.
+/// Checks boxes against the bounds, and leaves out those of which an end is no number, that say
+/// nothing, or that weigh nothing. What lies beyond a bound is impossible.
 ///
 /// # Arguments
 /// * `ends` - lower and upper ends along the first axis, then along the second
@@ -166,14 +166,13 @@ pub(in super::super) fn clean_boxes(
     check_length("counts", n, weights.len())?;
     check_weights(weights)?;
     let mut out = Pairs::default();
-    let (mut left_out, mut first) = (0, 0);
+    let (mut not_finite, mut everywhere) = (LeftOut::default(), LeftOut::default());
     for i in 0..n {
         let own = [0, 1].map(|a| (ends[2 * a][i], ends[2 * a + 1][i]));
         let is_known =
             |(a, b): &(f64, f64)| !(a.is_nan() || b.is_nan() || a == b && a.is_infinite());
         if !own.iter().all(is_known) {
-            first = if left_out == 0 { i } else { first };
-            left_out += 1;
+            not_finite.add(i);
             continue;
         }
         let mut clipped = own;
@@ -197,7 +196,10 @@ pub(in super::super) fn clean_boxes(
             }
             clipped[axis] = (lower.max(from), upper.min(to));
         }
-        if weights[i] > 0.0 {
+        let is_open = |axis: &usize| holds_all(own[*axis], bounds[*axis], log[*axis]);
+        if weights[i] > 0.0 && [0, 1].iter().all(is_open) {
+            everywhere.add(i);
+        } else if weights[i] > 0.0 {
             // Many rows at one number of a column are an atom, whose draws are too uneven to be
             // told from each other: the band would not hold the curve.
             let is_flat = own.map(|(lower, upper)| lower == upper);
@@ -208,12 +210,10 @@ pub(in super::super) fn clean_boxes(
             out.boxes.push((clipped, weights[i]));
         }
     }
-    if left_out > 0 {
-        out.warnings.push(Warning::NotFinite {
-            count: left_out,
-            rows: n,
-            first,
-        });
+    out.warnings.extend(not_finite.not_finite(n));
+    out.warnings.extend(everywhere.everywhere(n));
+    if out.boxes.is_empty() && everywhere.count > 0 {
+        return Err(DensityError::SaysNothing);
     }
     if out.boxes.is_empty() || n < 2 {
         return Err(DensityError::TooFew {

@@ -374,3 +374,63 @@ fn large_counts_in_bins_are_taken_in_proportion() {
         "{middle:?}"
     );
 }
+
+/// A row that leaves open all that is possible has the same probability under every density: what
+/// is told is that of the others, but for the warning.
+#[test]
+fn rows_that_say_nothing_are_left_out() {
+    let (inf, none) = (f64::INFINITY, f64::NEG_INFINITY);
+    let told = |lower: &[f64], upper: &[f64], weights: &[f64], bounds: (f64, f64), log: bool| {
+        let asked = Density::from_intervals(lower, upper).weights(weights);
+        let asked = asked.bounds(bounds.0, bounds.1).log(log).draws(500);
+        asked.estimate().unwrap()
+    };
+    for (open, bounds, log) in [
+        ((none, inf), (none, inf), false),
+        ((0.0, inf), (0.0, inf), false),
+        ((-1.0, 12.0), (0.0, 10.0), false),
+        ((0.0, inf), (none, inf), true),
+    ] {
+        let with = told(
+            &[open.0, 0.0, 1.0, 2.0, open.0],
+            &[open.1, 1.0, 2.0, inf, open.1],
+            &[12.0, 3.0, 5.0, 4.0, 0.0],
+            bounds,
+            log,
+        );
+        let without = told(
+            &[0.0, 1.0, 2.0],
+            &[1.0, 2.0, inf],
+            &[3.0, 5.0, 4.0],
+            bounds,
+            log,
+        );
+        assert_eq!(with.edges(), without.edges(), "{open:?}");
+        assert_eq!(with.density(), without.density(), "{open:?}");
+        let (first, others) = with.warnings().split_first().unwrap();
+        let expected = Warning::Everywhere {
+            count: 1,
+            rows: 5,
+            first: 0,
+        };
+        assert_eq!((first, others), (&expected, without.warnings()), "{open:?}");
+    }
+}
+
+#[test]
+fn what_is_asked_at_nan_is_nan_and_ends_come_in_either_order() {
+    let found = Density::new(&normals(40, 3)).draws(500).estimate().unwrap();
+    assert_eq!(found.probability(1.0, -1.0), found.probability(-1.0, 1.0));
+    let nan = f64::NAN;
+    let none = [
+        found.cdf(nan),
+        found.quantile(nan),
+        found.probability(nan, 0.0),
+        found.probability(0.0, nan),
+    ];
+    assert!(
+        none.iter()
+            .all(|a| [a.value, a.lower, a.upper].iter().all(|x| x.is_nan()))
+    );
+    assert!(found.quantiles([0.5, nan])[0].value.is_finite());
+}

@@ -399,3 +399,44 @@ fn densities_inside_of_polygons_are_zero_outside_and_add_up_inside() {
     let far = [Polygon::new(vec![vec![vec![[50.0, 0.0], [51.0, 0.0], [51.0, 1.0]]]]).unwrap()];
     assert!(Density2d::new(&x, &y).inside(&far).estimate().is_err());
 }
+
+/// A box that is open all around says nothing of the density, and one that is open on both sides
+/// of a column nothing of that column.
+#[test]
+fn boxes_that_say_nothing_are_left_out() {
+    let mut rows = boxes(60);
+    let told = |rows: &[Vec<f64>; 5]| {
+        let [a, b, c, d, n] = rows;
+        let asked = Density2d::from_bins([a, b], [c, d], n).cells(16, 16);
+        asked.draws(200).estimate().unwrap()
+    };
+    let without = told(&rows);
+    let inf = f64::INFINITY;
+    let open = [-inf, inf, -inf, inf, 300.0];
+    rows.iter_mut().zip(open).for_each(|(o, x)| o.push(x));
+    let with = told(&rows);
+    assert_eq!(with.edges(0), without.edges(0));
+    assert_eq!(with.density(), without.density());
+    let expected = Warning::Everywhere {
+        count: 1,
+        rows: 61,
+        first: 60,
+    };
+    let (first, others) = with.warnings().split_first().unwrap();
+    assert_eq!((first, others), (&expected, without.warnings()));
+    // Half of what is known of the second column says nothing of the first.
+    let known = ([0.0, 1.0, 2.0], [1.0, 2.0, 3.0]);
+    let lower = [known.0.as_slice(), &[-inf; 3]].concat();
+    let upper = [known.1.as_slice(), &[inf; 3]].concat();
+    let [c, d] = [
+        [0.0, 1.0, 2.0, 0.0, 1.0, 2.0],
+        [1.0, 2.0, 3.0, 1.0, 2.0, 3.0],
+    ];
+    let pairs = clean_boxes([&lower, &upper, &c, &d], &[5.0; 6], OPEN, [false; 2]).unwrap();
+    let scales = [0, 1].map(|a| scale(&pairs.column(a, false)).unwrap());
+    assert_eq!((scales[0].open_below, scales[0].open_above), (0.0, 0.0));
+    assert_eq!(
+        (scales[0].centre, scales[0].scale),
+        (scales[1].centre, scales[1].scale)
+    );
+}
