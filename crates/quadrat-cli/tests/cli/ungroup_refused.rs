@@ -235,6 +235,15 @@ const BROKEN: &[Case] = &[
         &["-o", "t.csv/o.csv"],
         &["t.csv"],
     ),
+    (
+        "from,to,people\n0,9,5\n10,19,8\n20,29,6\n>29,,3\n",
+        &[],
+        &[
+            "t.csv:5:1",
+            "the last band begins at 29, which the band before it holds: it is 20 to 29",
+            "`30+`",
+        ],
+    ),
 ];
 
 #[test]

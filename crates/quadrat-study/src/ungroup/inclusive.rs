@@ -35,6 +35,24 @@ pub fn unit(groups: &[Group]) -> Option<f64> {
     (!adjoins && edges.all(is_multiple)).then_some(unit)
 }
 
+/// The population and the number of an open last band that begins at the last number inside the one
+/// before it, `>89` behind 80-89, where all other bands are such as [`unit`] tells; and the unit.
+pub fn held_twice(groups: &[Group]) -> Option<(usize, usize, f64)> {
+    let is_open = |group: &Group| group.upper.last() == Some(&f64::INFINITY);
+    let closed = groups.iter().cloned().map(|mut group| {
+        if is_open(&group) {
+            (group.rows.pop(), group.lower.pop(), group.upper.pop());
+        }
+        group
+    });
+    let unit = unit(&closed.collect::<Vec<Group>>())?;
+    let at = groups.iter().position(|group| {
+        let n = group.rows.len();
+        is_open(group) && n > 1 && group.lower[n - 1] == group.upper[n - 2]
+    })?;
+    Some((at, groups[at].rows.len() - 1, unit))
+}
+
 /// Moves upper edges to where bands end; but for that of an open first band that ends where the
 /// next begins, as `<15` does.
 pub fn moved(group: &mut Group, unit: f64) {
@@ -96,6 +114,24 @@ mod tests {
             assert_eq!(unit(&groups), Some(want), "{bands:?}");
             moved(&mut groups[0], want);
             assert_eq!(groups[0].upper, upper, "{bands:?}");
+        }
+    }
+
+    #[test]
+    fn an_open_last_band_that_begins_too_low_is_found() {
+        let bands = [(0.0, 9.0), (10.0, 19.0), (20.0, 29.0), (29.0, INF)];
+        let wrong = [group(&bands[..3]), group(&bands)];
+        assert_eq!(
+            (unit(&wrong), held_twice(&wrong)),
+            (None, Some((1, 3, 1.0)))
+        );
+        for bands in [
+            &[(0.0, 9.0), (10.0, 19.0), (20.0, INF)][..],
+            &[(0.0, 10.0), (10.0, 20.0), (20.0, INF)],
+            &[(0.0, INF)],
+            &[],
+        ] {
+            assert_eq!(held_twice(&[group(bands)]), None, "{bands:?}");
         }
     }
 

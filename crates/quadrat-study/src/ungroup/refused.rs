@@ -73,6 +73,20 @@ pub fn hardly_asked(args: &Ungroup, group: &Group) -> Option<Problem> {
     })
 }
 
+/// An open last band that begins at a number which the one before it holds.
+pub fn held_twice(rows: &Rows, group: &Group, (band, unit): (usize, f64)) -> Problem {
+    let [from, first] = [group.lower[band], group.lower[band - 1]].map(human);
+    Problem::new(format!(
+        "{}the last band begins at {from}, which the band before it holds: it is {first} to {from}, and bands such as these hold their last number",
+        named(group)
+    ))
+    .at(rows.place(group, band, Part::Lower))
+    .remedy(format!(
+        "write where the last band begins, such as `{}+`",
+        human(group.lower[band] + unit)
+    ))
+}
+
 /// The name of a population in front of what is said of it.
 fn named(group: &Group) -> String {
     match group.name.is_empty() {

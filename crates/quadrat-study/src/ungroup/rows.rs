@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::group::Group;
-use super::{edges, inclusive};
+use super::{edges, inclusive, refused};
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::numbers::count;
 use crate::study::ungroup::Ungroup;
@@ -101,6 +101,10 @@ impl Rows {
         let exposure = out.exposures()?;
         out.groups = out.grouped(&by, &bands, &counts, exposure.as_deref())?;
         out.inclusive = inclusive::unit(&out.groups);
+        if let (None, Some((at, band, unit))) = (out.inclusive, inclusive::held_twice(&out.groups))
+        {
+            return Err(refused::held_twice(&out, &out.groups[at], (band, unit)).into());
+        }
         let mut groups = std::mem::take(&mut out.groups);
         for group in &mut groups {
             if let Some(unit) = out.inclusive {
