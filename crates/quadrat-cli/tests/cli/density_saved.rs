@@ -315,3 +315,30 @@ fn damaged_models_are_refused() {
         stderr(&out)
     );
 }
+
+/// Points and boxes beyond the cells, along any column, are zero, which is told.
+#[test]
+fn what_lies_beyond_the_cells_is_told() {
+    let places = "x,y,to\n4,24.5,25\n500,21,22\n3,-400,-300\n-1e3,1e4,2e4\n";
+    for (keys, support, n) in [
+        ("column = \"y\"", "point = [\"y\"]", 2),
+        ("column = \"y\"", "box = { y = [\"y\", \"to\"] }", 2),
+        (
+            "column = [\"x\", \"y\"]\ngrid = 20",
+            "point = [\"x\", \"y\"]",
+            3,
+        ),
+        ("column = [\"x\", \"y\"]\ngrid = 20", "point = [\"x\"]", 2),
+    ] {
+        let is_box = support.starts_with("box");
+        let aggregate = if is_box { "aggregate = \"sum\"\n" } else { "" };
+        let asked = format!(
+            "{keys}\n[[predict]]\nname = \"at\"\n{aggregate}support = {{ file = \"p.csv\", {support} }}"
+        );
+        let folder = study(&asked, places);
+        done(folder.path(), &["run", "s.toml", "-o", "out"]);
+        let fit = std::fs::read_to_string(folder.path().join("out/fit.json")).unwrap();
+        let says = format!("{n} rows of 4 lie beyond what the density covers, ");
+        assert!(fit.contains(&says), "{keys} {support}: {fit}");
+    }
+}

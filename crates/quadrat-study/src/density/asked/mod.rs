@@ -36,12 +36,12 @@ impl Of<'_> {
         }
     }
 
-    /// What it covers along the last of its columns.
-    pub fn range(self) -> (f64, f64) {
+    /// What it covers along one of its columns.
+    pub fn range(self, column: usize) -> (f64, f64) {
         let edges = match self {
             Self::Line(estimate) => estimate.edges(),
-            Self::Plane(estimate) => estimate.edges(1),
-            Self::Given(estimate) => estimate.edges(1),
+            Self::Plane(estimate) => estimate.edges(column),
+            Self::Given(estimate) => estimate.edges(column),
         };
         (edges[0], edges[edges.len() - 1])
     }
@@ -128,19 +128,36 @@ pub fn within(of: Of<'_>, name: &str, places: &Places) -> Result<(), Problems> {
     Err(Problem::new(message).remedy(remedy).into())
 }
 
-/// How many rows of points lie beyond what a density covers, where it is zero.
+/// How many points and boxes lie wholly beyond what a density covers, where it is zero. Those beyond
+/// the slices of a given column are refused: see [`within`].
 pub fn beyond(of: Of<'_>, named: Named<'_>, places: &Places) -> Option<String> {
-    let name = named.names.last()?;
-    let along = places.dim(name).filter(|along| along.second.is_none())?;
-    let (from, to) = of.range();
-    let out = along.first.iter().filter(|x| **x < from || **x > to);
-    let n = out.count();
-    let [low, high] = [from, to].map(crate::numbers::human);
+    let columns = usize::from(named.is_given)..named.names.len();
+    let asked = columns.filter_map(|column| {
+        let along = places.dim(&named.names[column])?;
+        Some((&named.names[column], along, of.range(column)))
+    });
+    let asked: Vec<(&String, &Along, (f64, f64))> = asked.collect();
+    let is_out = |row: usize| {
+        asked.iter().any(|(_, along, (from, to))| {
+            let (low, high) = along.ends(row);
+            // A box that touches an end holds nothing of what is covered.
+            match low < high {
+                true => high <= *from || low >= *to,
+                false => low < *from || low > *to,
+            }
+        })
+    };
+    let n = (0..places.len()).filter(|row| is_out(*row)).count();
+    let covered = asked.iter().map(|(name, _, (from, to))| {
+        let [low, high] = [*from, *to].map(crate::numbers::human);
+        format!("{low} to {high} of `{name}`")
+    });
     (n > 0).then(|| {
         format!(
-            "{} of {} lie beyond what the density covers, {low} to {high} of `{name}`, where it is zero",
+            "{} of {} lie beyond what the density covers, {}, where it is zero",
             crate::numbers::count(n, "row"),
-            places.len()
+            places.len(),
+            covered.collect::<Vec<String>>().join(" and ")
         )
     })
 }
