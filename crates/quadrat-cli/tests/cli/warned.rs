@@ -371,3 +371,28 @@ fn a_fixed_mean_is_told_with_its_value() {
         assert!(said.contains(told), "no `{told}` in\n{said}");
     }
 }
+
+/// Ranks that are all the highest leave open how far beyond the thresholds values are.
+#[test]
+fn ranks_that_are_all_outermost_are_told() {
+    let study = r#"[latent]
+kernel = "se(t)"
+[[observe]]
+file = "t.csv"
+support = { point = ["t"] }
+likelihood = { ordinal = { rank = "n", thresholds = [1, 2] } }
+"#;
+    let told = |last: u32, rank: u32| {
+        let rows = (0..12).map(|t| format!("{t},{}\n", if t == 11 { last } else { rank }));
+        warnings(study, &format!("t,n\n{}", rows.collect::<String>()), "")
+    };
+    for (rank, side) in [(3, "above"), (1, "below")] {
+        let told = told(rank, rank);
+        let says = format!("only tell that values lie {side} all thresholds");
+        assert!(told.contains(&says), "{told}");
+    }
+    for (last, rank) in [(2, 2), (2, 3), (1, 3)] {
+        let told = told(last, rank);
+        assert!(!told.contains("only tell"), "{last} {rank}: {told}");
+    }
+}

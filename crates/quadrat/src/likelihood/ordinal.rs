@@ -107,6 +107,14 @@ impl Ordinal {
         self.noise.check(self.ranks.len(), |_| true)
     }
 
+    /// Whether every row has an outermost rank, and all of them the same: the highest, or not.
+    pub(crate) fn only_end(&self) -> Option<bool> {
+        let first = *self.ranks.first()?;
+        let is_highest = first == self.thresholds.ranks();
+        let is_alike = self.ranks.iter().all(|rank| *rank == first);
+        (is_alike && (is_highest || first == 1)).then_some(is_highest)
+    }
+
     /// The observed ranks.
     #[must_use]
     pub fn ranks(&self) -> &[usize] {

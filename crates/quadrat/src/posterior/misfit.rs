@@ -123,7 +123,8 @@ fn missed_by_the_others(rows: &NormalRows, conditioned: &Conditioned) -> Option<
     ))
 }
 
-/// What to say where rows of outputs only tell on which side of their limits a value lies.
+/// What to say where rows of outputs only tell on which side of their limits a value lies, or that
+/// it lies beyond all thresholds of ranks.
 pub(crate) fn limits_alone(posterior: &Posterior) -> Vec<String> {
     let tables = posterior.problem.tables();
     let outputs = 0..posterior.outputs().len().max(1);
@@ -132,11 +133,11 @@ pub(crate) fn limits_alone(posterior: &Posterior) -> Vec<String> {
         let mut ends = own.map(
             |table| match posterior.tables[table].likelihood.outcomes() {
                 Outcomes::Intervals(readings) => readings.only_end(),
+                Outcomes::Ranks(ranks) => ranks.only_end(),
                 Outcomes::Values(_)
                 | Outcomes::Counts(_)
                 | Outcomes::Answers(_)
                 | Outcomes::Successes { .. }
-                | Outcomes::Ranks(_)
                 | Outcomes::Bounds => None,
             },
         );
@@ -150,8 +151,16 @@ pub(crate) fn limits_alone(posterior: &Posterior) -> Vec<String> {
             None => String::new(),
         };
         let side = if is_above { "above" } else { "below" };
+        let is_rank = |table: usize| {
+            let outcomes = posterior.tables[table].likelihood.outcomes();
+            matches!(outcomes, Outcomes::Ranks(_))
+        };
+        let (limits, others) = match tables.of_output(output).all(is_rank) {
+            true => ("all thresholds", "of other ranks"),
+            false => ("their limits", "that were seen beyond a limit"),
+        };
         format!(
-            "all rows{of} only tell that values lie {side} their limits: how far {side}, and by how much values differ, is told by the priors alone; rows that were seen beyond a limit, or values for the mean and the variance, tell more"
+            "all rows{of} only tell that values lie {side} {limits}: how far {side}, and by how much values differ, is told by the priors alone; rows {others}, or values for the mean and the variance, tell more"
         )
     };
     outputs.filter_map(only).map(told).collect()
