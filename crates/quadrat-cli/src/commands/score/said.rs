@@ -222,6 +222,14 @@ fn p_words(p: f64) -> String {
     }
 }
 
+/// A score beside another: what is only rounding beside that is zero.
+fn beside(score: f64, other: f64) -> String {
+    match score.abs() < f64::EPSILON * other.abs() {
+        true => human(0.0),
+        false => human(score),
+    }
+}
+
 /// Who is better, how sure, and whether intervals hold.
 pub fn sentences(judged: &Judged) -> Vec<String> {
     let mut all = Vec::new();
@@ -248,8 +256,8 @@ pub fn sentences(judged: &Judged) -> Vec<String> {
             "quadrat is {verdict} {} ({} {} against {}, {}).",
             method.name,
             score.name(),
-            human(ours.value),
-            human(other.value),
+            beside(ours.value, other.value),
+            beside(other.value, ours.value),
             p_words(p)
         ));
     }
