@@ -145,7 +145,7 @@ def test_intervals_have_log_probabilities():
     for ends, message in (
         ((0.0, [1.0, 2]), "upper has 2 rows, and the supports have 3"),
         (([0.0, 2, 0], [1.0, 1, 1]), "lower is 2 and upper 1 in row 1; lower must be at most"),
-        ((np.nan, 1.0), "lower is nan and upper 1 in row 0"),
+        ((np.nan, 1.0), "lower is nan in row 0"),
         ((0.0, [1.0, None, 1.0]), "upper is missing in 1 row, first in row 1"),
         (("least", 1.0), 'lower: the data has no column "least"'),
     ):
