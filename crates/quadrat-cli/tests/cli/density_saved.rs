@@ -336,9 +336,9 @@ fn what_lies_beyond_the_cells_is_told() {
             "{keys}\n[[predict]]\nname = \"at\"\n{aggregate}support = {{ file = \"p.csv\", {support} }}"
         );
         let folder = study(&asked, places);
-        done(folder.path(), &["run", "s.toml", "-o", "out"]);
-        let fit = std::fs::read_to_string(folder.path().join("out/fit.json")).unwrap();
+        let output = quadrat(folder.path(), &["run", "s.toml", "-o", "out"]);
+        let told = stderr(&output);
         let says = format!("{n} rows of 4 lie beyond what the density covers, ");
-        assert!(fit.contains(&says), "{keys} {support}: {fit}");
+        assert!(told.contains(&says), "{keys} {support}: {told}");
     }
 }

@@ -435,8 +435,7 @@ fn boxes_that_say_nothing_are_left_out() {
     let pairs = clean_boxes([&lower, &upper, &c, &d], &[5.0; 6], OPEN, [false; 2]).unwrap();
     let scales = [0, 1].map(|a| scale(&pairs.column(a, false)).unwrap());
     assert_eq!((scales[0].open_below, scales[0].open_above), (0.0, 0.0));
-    assert_eq!(
-        (scales[0].centre, scales[0].scale),
-        (scales[1].centre, scales[1].scale)
-    );
+    assert_eq!(scales[0].centre, scales[1].centre);
+    // Sums of the same numbers, once and twice.
+    assert!((scales[0].scale / scales[1].scale - 1.0).abs() < 1e-12);
 }
