@@ -16,8 +16,8 @@ from ._posterior import Posterior
 from ._study import Table
 from ._supports import Placed, Support, point
 
-# What a measurement may say, by the names of columns.
-_ANSWERS = ("value", "lower", "upper", "variance", "sd", "exposure", "trials")
+# Columns that a choice has besides places and answers.
+_CHOSEN = ("candidate", "information_bits", "hyperparameter_bits", "cost", "bits_per_cost")
 # Measurements chosen at most where only a budget is given.
 _MOST = 1000
 # The share of a budget that rounding of sums may take.
@@ -251,8 +251,10 @@ class Campaign:
         rows : data frame or dict
             Where: the number of the candidate (``candidate``), or the inputs by name. What: the
             ``kind``, and ``value``, or ``lower`` and ``upper``; ``"<3"`` says a limit. Besides
-            ``variance`` or ``sd`` where that of the table differs from row to row, ``exposure`` of
-            counts and ``trials`` of successes. Rows without an answer are left out.
+            ``variance``, ``sd`` or ``scale`` where that of the table differs from row to row,
+            ``exposure`` of counts and ``trials`` of successes, where they are not those of all
+            rows of the table, and ``times``, how often a row was seen. Values at or beyond the
+            limits of a censored table are censored. Rows without an answer are left out.
         kind : str, optional
             That of all rows, where there is no such column.
         relearn : bool
@@ -266,11 +268,20 @@ class Campaign:
         if "kind" not in cells:
             raise DataError("rows have no column \"kind\"; give it, or kind= for all of them")
         placed = self._told_at(cells, count)
-        kept = {name: own for name, own in cells.items() if name in ("kind", *_ANSWERS)}
+        names = {"kind", *_quadrat.answers(self.posterior._posterior)}
+        if "information_bits" in cells:
+            names -= set(_CHOSEN)
+        kept = {name: own for name, own in cells.items() if name in names}
         where = {name: own for name, own in placed.columns.items() if name not in kept}
+        unknown = [name for name in cells if name not in (*names, *placed.columns, *_CHOSEN)]
+        if unknown:
+            warnings.warn(f"rows have columns that say nothing of what was measured: "
+                          f"{', '.join(unknown)}", FitWarning, stacklevel=2)
         text = _spill.text({**where, **kept})
-        grown, groups, left_out = _quadrat.tell(self.posterior._posterior, placed.made(), text,
-                                                self._ways)
+        grown, groups, left_out, unused = _quadrat.tell(self.posterior._posterior, placed.made(),
+                                                        text, list(where), self._ways)
+        for told in unused:
+            warnings.warn(told, FitWarning, stacklevel=2)
         tables = [*self.posterior._tables]
         for table, as_interval, own, lower, upper in groups:
             if table < len(self.posterior._tables):

@@ -61,18 +61,21 @@ def told(like, as_interval, placed, ends, cells):
     elif like.likelihood == "bernoulli":
         given["value"] = lower
     elif like.likelihood == "binomial":
-        given.update(successes=lower, trials=_or_ones(cells.get("trials"), len(lower)))
+        given.update(successes=lower, trials=_or_same(cells, like, "trials", len(lower)))
     else:
         given.update(lower=lower, upper=upper)
         if "exposure" in like.given:
-            given["exposure"] = _or_ones(cells.get("exposure"), len(lower))
+            given["exposure"] = _or_same(cells, like, "exposure", len(lower))
     is_ends = as_interval or like.likelihood in ("censored", "truncated")
     return Observed(placed, "interval" if is_ends else like.likelihood, given, None, like.output,
                     False)
 
 
-def _or_ones(column, rows):
-    return np.ones(rows) if column is None else np.array(column, dtype=np.float64)
+def _or_same(cells, like, name, rows):
+    """A column of answers; where it says nothing, what all rows of the table have."""
+    same = np.ravel(like.given[name])[0]
+    return np.array([same if own is None or own == "" or own != own else own
+                     for own in cells.get(name, [None] * rows)], dtype=np.float64)
 
 
 def observed(support, likelihood, *, value=None, noise=None, aggregate=None, times=None,

@@ -36,8 +36,13 @@ def ask(
     targets: Support | None = None,
 ) -> dict[str, Any]: ...
 def tell(
-    posterior: Posterior, at: Support, text: str, ways: Sequence[dict[str, Any]]
-) -> tuple[Posterior, list[tuple[int, bool, list[int], bytearray, bytearray]], int]: ...
+    posterior: Posterior,
+    at: Support,
+    text: str,
+    inputs: Sequence[str],
+    ways: Sequence[dict[str, Any]],
+) -> tuple[Posterior, list[tuple[int, bool, list[int], bytearray, bytearray]], int, list[str]]: ...
+def answers(posterior: Posterior) -> list[str]: ...
 def relearn(
     posterior: Posterior,
     seed: int,

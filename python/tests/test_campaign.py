@@ -146,6 +146,58 @@ def test_limits_open_rows_and_learning_again(post):
     assert own.posterior.hyperparameters != before and own.posterior.facts["rows"] == 8
 
 
+@pytest.mark.parametrize("likelihood, told", [
+    (lambda rows: qd.Poisson([6, 9, 7][:rows], exposure=100.0), {"value": [7]}),
+    (lambda rows: qd.Poisson([6, 9, 7][:rows], exposure=[90.0, 80.0, 70.0][:rows]),
+     {"value": [7], "exposure": [70.0]}),
+    (lambda rows: qd.Binomial([6, 9, 7][:rows], 10), {"value": [7]}),
+    (lambda rows: qd.Censored([1, 3, 0.4][:rows], lower=0.5, variance=0.09), {"value": [0.4]}),
+    (lambda rows: qd.Censored([1, 3, 0.4][:rows], lower=[0.5, 0.6, 0.7][:rows], variance=0.09),
+     {"value": [0.4], "lower": [0.7]}),
+    (lambda rows: qd.Laplace([1, 3, 2][:rows], [0.1, 0.2, 0.3][:rows]),
+     {"value": [2], "scale": [0.3]}),
+])
+def test_new_rows_are_as_those_of_their_table(likelihood, told):
+    at, new = [0.0, 5.0, 8.0], qd.point(x=[8.0, 9.0])
+
+    def fitted(rows):
+        model = qd.Model("se(x)", mean="zero").observe(qd.point(x=at[:rows]), likelihood(rows))
+        model.set("se.variance", value=1.0, fixed=True)
+        return model.set("se.lengthscale.x", value=2.0, fixed=True).fit()
+
+    own = qd.Campaign(fitted(2), new, {"way": 0}, 1)
+    own.tell({"x": [8.0], "kind": "way", **told})
+    got, expected = own.posterior.predict(new), fitted(3).predict(new)
+    # Sites end within 1e-6 or so of each other.
+    np.testing.assert_allclose(got.mean, expected.mean, atol=2e-6)
+    np.testing.assert_allclose(got.sd, expected.sd, atol=2e-6)
+
+
+def test_limits_and_exposures_of_all_rows_are_those_of_new_ones():
+    def bits(at, likelihood, **way):
+        model = qd.Model("se(x)", mean="zero").observe(qd.point(x=at), likelihood)
+        model.set("se.variance", value=1.0, fixed=True)
+        model.set("se.lengthscale.x", value=2.0, fixed=True)
+        kinds = {"way": {"like": 0, **way}}
+        return qd.Campaign(model, qd.point(x=[100.0]), kinds, 1).ask()["information_bits"][0]
+
+    unreached = bits([0.0, 5.0], qd.Censored([1, 3], lower=0.9, variance=0.09))
+    reached = bits([0.0, 5.0, 60.0], qd.Censored([1, 3, 0.9], lower=0.9, variance=0.09))
+    np.testing.assert_allclose(unreached, reached, rtol=1e-9)
+    counts = qd.Poisson([6, 9], exposure=100.0)
+    np.testing.assert_allclose(bits([0.0, 5.0], counts), bits([0.0, 5.0], counts, amount=100))
+    with pytest.raises(qd.DataError, match="the exposure of a new row of the kind `way`"):
+        bits([0.0, 5.0], qd.Poisson([6, 9], exposure=[100.0, 90.0]))
+
+
+def test_columns_that_say_nothing_are_named(post):
+    own = qd.Campaign(post, qd.point(x=X), KINDS, COSTS)
+    with pytest.warns(qd.FitWarning, match="say nothing of what was measured: cap"):
+        own.tell({"x": [1.0], "kind": "meter", "value": [5.0], "cap": [9.0]})
+    with pytest.warns(qd.FitWarning, match="`exposure` of rows says? nothing"):
+        own.tell({"x": [1.5], "kind": "meter", "value": [5.0], "exposure": [9.0]})
+
+
 def test_campaigns_are_kept(post, campaign, tmp_path):
     part = qd.box(x=([8.0], [10.0]), aggregate="mean")
     own = qd.Campaign(post, qd.box(x=(X[:-1], X[1:]), aggregate="mean"),

@@ -75,6 +75,7 @@ fn offers() -> Vec<Offer> {
         cost,
         amount,
         as_interval: false,
+        limits: None,
     };
     vec![
         one("point", 0, 10.0, None),

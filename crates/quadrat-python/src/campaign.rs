@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use quadrat::acquire::{
@@ -10,7 +11,7 @@ use quadrat::acquire::{
 use quadrat::model::{FitOptions, Hyperparameters, Posterior as Fitted};
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::measure::{Own, by_kind, conditioned, read, table_of};
+use quadrat_study::measure::{Own, Price, by_kind, conditioned, names, offer, read, table_of};
 use quadrat_study::{engine, refused, table};
 
 use crate::buffers::bytes;
@@ -76,14 +77,14 @@ fn offers(posterior: &Fitted, ways: &[Way]) -> Outcome<Vec<Offer>> {
     let mut problems = Problems::default();
     let mut all = Vec::with_capacity(ways.len());
     for way in ways {
-        match way.table(posterior) {
-            Ok((table, as_interval)) => all.push(Offer {
-                name: way.name.clone(),
-                table,
-                cost: way.cost,
-                amount: way.amount,
-                as_interval,
-            }),
+        let price = Price {
+            kind: way.name.clone(),
+            cost: way.cost,
+            amount: way.amount,
+        };
+        let like = way.table(posterior);
+        match like.and_then(|like| offer(posterior, &price, like)) {
+            Ok(offer) => all.push(offer),
             Err(problem) => problems.push(problem),
         }
     }
@@ -194,23 +195,30 @@ struct Added {
     own: Own,
     ends: Vec<(Vec<f64>, Vec<f64>)>,
     open: usize,
+    unused: Vec<String>,
 }
 
 /// A posterior with the rows of a table (CSV) that have an answer, these by kind, and how many have
-/// none.
+/// none, and what to say of columns that say nothing.
+///
+/// # Arguments
+/// * `inputs` - the columns that say where
 #[pyfunction]
 pub fn tell<'py>(
     py: Python<'py>,
     posterior: &Posterior,
     at: &Support,
     text: String,
+    inputs: Vec<String>,
     ways: Vec<Way>,
-) -> PyResult<(Posterior, Vec<Group<'py>>, usize)> {
+) -> PyResult<(Posterior, Vec<Group<'py>>, usize, Vec<String>)> {
     let at = posterior
         .place(at, None)
         .map_err(|failure| failure.raise(py))?;
     let fitted = Arc::clone(&posterior.fitted);
-    let added = work::run(py, move || added(&fitted, &at, text, &ways).map_err(study))?;
+    let added = work::run(py, move || {
+        added(&fitted, &at, (text, &inputs), &ways).map_err(study)
+    })?;
     let each = added.own.into_iter().zip(&added.ends);
     let groups = each.map(|(((table, as_interval), (_, rows)), (lower, upper))| {
         Ok((
@@ -222,26 +230,27 @@ pub fn tell<'py>(
         ))
     });
     let groups = groups.collect::<PyResult<_>>()?;
-    Ok((posterior.followed_by(added.grown), groups, added.open))
+    let grown = posterior.followed_by(added.grown);
+    Ok((grown, groups, added.open, added.unused))
 }
 
 fn added(
     posterior: &Fitted,
     at: &Functionals,
-    text: String,
+    (text, inputs): (String, &[String]),
     ways: &[Way],
 ) -> anyhow::Result<Added> {
     let table = table::Table::from_csv(text.into_bytes(), "rows".to_owned())?;
     let headers = table.headers().iter().enumerate();
-    let columns = headers.map(|(at, header)| Ok((header.as_str(), table.texts(at)?)));
-    let columns: Vec<(&str, Vec<String>)> = columns.collect::<Result<_, Problems>>()?;
-    let column = |name: &str| {
-        let own = columns.iter().find(|(header, _)| *header == name);
-        own.map(|(_, cells)| cells.as_slice())
-    };
-    let answered = read(&table, column)?;
-    let kinds = column("kind").unwrap_or_default();
-    let (own, open) = by_kind(&table, &answered, kinds, |kind| {
+    let columns = headers.map(|(at, header)| Ok((header.clone(), table.texts(at)?)));
+    let columns: Vec<(String, Vec<String>)> = columns.collect::<Result<_, Problems>>()?;
+    let kinds = columns.iter().find(|(header, _)| header == "kind");
+    let kinds = kinds.map_or_else(Vec::new, |(_, cells)| cells.clone());
+    let columns = columns
+        .into_iter()
+        .filter(|(name, _)| !inputs.contains(name));
+    let answered = read(posterior, &table, columns.collect());
+    let (own, open) = by_kind(posterior, (&table, &answered), &kinds, |kind| {
         let way = ways.iter().find(|way| way.name == kind);
         way.map_or_else(
             || {
@@ -253,13 +262,24 @@ fn added(
         )
     })?;
     let grown = conditioned(posterior, at, (&table, &answered), &own)?;
-    let ends = own.values().map(|(_, rows)| answered.ends(rows));
+    let ends = own.iter().map(|(like, (_, rows))| {
+        let answers = answered.like(posterior, *like);
+        let answers = answers.context("no table is like the rows")?;
+        Ok(answers.ends(rows)?)
+    });
     Ok(Added {
         ends: ends.collect::<anyhow::Result<_>>()?,
+        unused: answered.unused(posterior, &own),
         grown,
         own,
         open,
     })
+}
+
+/// All names that a column of answers may have.
+#[pyfunction]
+pub fn answers(posterior: &Posterior) -> Vec<String> {
+    names(&posterior.fitted)
 }
 
 /// The posterior with hyperparameters learned again, from all of its rows.

@@ -43,7 +43,7 @@ mod _quadrat {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::campaign::{ask, campaign_bytes, load_noted, relearn, tell};
+    use crate::campaign::{answers, ask, campaign_bytes, load_noted, relearn, tell};
     #[pymodule_export]
     use crate::density::{DensityEstimate, density};
     #[pymodule_export]

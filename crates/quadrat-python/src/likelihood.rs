@@ -9,6 +9,7 @@ use quadrat::likelihood::{
     Positive, Shape, Side, Sigmoid, StudentT, Thresholds, Truncated,
 };
 use quadrat::link::Link;
+use quadrat_study::new_row::NewRow;
 
 use crate::buffers::Numbers;
 use crate::errors::{Failure, Outcome};
@@ -17,6 +18,8 @@ use crate::errors::{Failure, Outcome};
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct Likelihood {
     pub reported: Reported,
+    /// What a new row is, besides.
+    pub new_row: NewRow,
 }
 
 /// The arguments of a likelihood by name, as Python hands them over.
@@ -92,7 +95,11 @@ impl Likelihood {
             _ => values(name, &given)?,
         };
         let reported = made.map_err(|failure| failure.raise(py))?;
-        Ok(Self { reported })
+        let new_row = match name {
+            "censored" => limits(&given)?,
+            _ => NewRow::default(),
+        };
+        Ok(Self { reported, new_row })
     }
 
     /// Its name in study files.
@@ -107,6 +114,12 @@ impl Likelihood {
 }
 
 type Made = PyResult<Outcome<Reported>>;
+
+/// The limits of an instrument, which are those of a new row where all rows have the same.
+fn limits(given: &Given<'_>) -> PyResult<NewRow> {
+    let (lower, upper) = (given.numbers("lower")?, given.numbers("upper")?);
+    Ok(NewRow::limited([lower.as_deref(), upper.as_deref()]))
+}
 
 fn of<T: Into<Reported>>(made: Result<T, InputError>) -> Outcome<Reported> {
     made.map(Into::into).map_err(Failure::from)

@@ -13,6 +13,7 @@ use quadrat::model::{
     Setting, Varying,
 };
 use quadrat::parameter::{PriorDensity, Transform};
+use quadrat_study::new_row::{self, NewRow};
 
 use crate::asked::Asked;
 use crate::buffers::Numbers;
@@ -28,6 +29,8 @@ use crate::work::{self, Control};
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct Model {
     prior: Prior,
+    /// What a new row of each table is.
+    new_rows: Vec<NewRow>,
 }
 
 /// Start, value, whether it is fixed, prior, lower and upper bound of a hyperparameter.
@@ -50,7 +53,11 @@ impl Model {
                 .map_err(|message| Failure::Data(format!("mean: {message}")))?;
             Ok(Prior::new(parsed(kernel)?).mean(mean))
         };
-        made().map(|prior| Self { prior }).map_err(|e| e.raise(py))
+        let prior = made().map_err(|e| e.raise(py))?;
+        Ok(Self {
+            prior,
+            new_rows: Vec::new(),
+        })
     }
 
     /// With a table of observations.
@@ -65,8 +72,12 @@ impl Model {
     ) -> PyResult<Self> {
         let made = observations(support, likelihood, times, output, share_noise);
         let table = made.map_err(|failure| failure.raise(py))?;
-        let prior = self.prior.clone().observe(table);
-        Ok(Self { prior })
+        let mut new_rows = self.new_rows.clone();
+        new_rows.push(likelihood.new_row.clone());
+        Ok(Self {
+            prior: self.prior.clone().observe(table),
+            new_rows,
+        })
     }
 
     /// With something said about a hyperparameter.
@@ -83,8 +94,7 @@ impl Model {
             lower,
             upper,
         };
-        let prior = self.prior.clone().set(name, setting);
-        Ok(Self { prior })
+        Ok(self.with(self.prior.clone().set(name, setting)))
     }
 
     /// With a noise variance or a dispersion that is a function.
@@ -102,14 +112,16 @@ impl Model {
             let link: Link = link.parse().map_err(Failure::Input)?;
             Ok(self.prior.clone().vary(varying, parsed(kernel)?, link))
         };
-        made().map(|prior| Self { prior }).map_err(|e| e.raise(py))
+        made()
+            .map(|prior| self.with(prior))
+            .map_err(|e| e.raise(py))
     }
 
     /// With a function that is not negative where it matters.
     fn non_negative(&self, py: Python<'_>) -> PyResult<Self> {
         let prior = self.prior.clone();
         let prior = work::run(py, move || Ok(prior.non_negative()?))?;
-        Ok(Self { prior })
+        Ok(self.with(prior))
     }
 
     /// The hyperparameters: name, start, prior, bounds, whether it is fixed.
@@ -138,7 +150,15 @@ impl Model {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Posterior> {
         let prior = self.prior.clone();
-        let fit = move |options: &FitOptions| prior.fit(options);
+        let new_rows = self.new_rows.clone();
+        let fit = move |options: &FitOptions| {
+            let mut posterior = prior.fit(options)?;
+            // Only instruments with limits have anything that their rows do not show.
+            if new_rows.iter().any(|row| *row != NewRow::default()) {
+                new_row::keep(&mut posterior, &new_rows);
+            }
+            Ok(posterior)
+        };
         fitted(py, (how, inducing_at), progress.as_ref(), fit)
     }
 
@@ -165,6 +185,14 @@ impl Model {
 }
 
 impl Model {
+    /// The same tables under another prior.
+    fn with(&self, prior: Prior) -> Self {
+        Self {
+            prior,
+            new_rows: self.new_rows.clone(),
+        }
+    }
+
     pub(crate) fn prior(&self) -> &Prior {
         &self.prior
     }

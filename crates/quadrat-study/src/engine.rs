@@ -33,6 +33,7 @@ use crate::codes::{self, Codes};
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::functionals::functionals;
 use crate::limits::Said;
+use crate::new_row::{self, NewRow};
 use crate::numbers::coordinate;
 use crate::prediction_csv;
 use crate::resolve::{self, Observed, Resolved};
@@ -344,6 +345,11 @@ pub fn fit_model(resolved: &Resolved, model: &Model, running: &Running) -> Resul
     let limits = resolved.tables.iter().map(|table| table.says.limits());
     let limits: Vec<Said> = limits.collect();
     posterior.set_note(LIMITS, serde_json::to_string(&limits)?);
+    let new_rows = resolved.tables.iter().map(|table| {
+        let observe = resolved.study.observe.get(table.of);
+        NewRow::said(table, observe.and_then(|o| o.times.as_ref()))
+    });
+    new_row::keep(&mut posterior, &new_rows.collect::<Vec<_>>());
     shapes::keep(&mut posterior, resolved)?;
     if let Some(asked) = resolved.study.non_negative() {
         posterior.set_note(NON_NEGATIVE, asked.word());

@@ -80,6 +80,8 @@ pub mod limits;
 #[doc(hidden)]
 pub mod measure;
 #[doc(hidden)]
+pub mod new_row;
+#[doc(hidden)]
 pub mod numbers;
 #[doc(hidden)]
 pub mod outcome;

@@ -79,16 +79,21 @@ fn filled(looks: &Looks, dims: &[String]) -> Looks {
     looks
 }
 
+/// A table of places.
+pub fn table(file: &Path) -> Result<Table, Problems> {
+    let table = match is_geo(file) {
+        true => open_geo(file, file).map(Table::from_geo),
+        false => Table::open(file, file),
+    };
+    table.map_err(Problems::by_flags)
+}
+
 /// The columns of the table that say no place, but some; of the points of bags none.
 fn others(file: &Path, looks: &Looks, but: &[&str]) -> Result<Vec<Spanned<String>>, Problems> {
     if !looks.bag.is_empty() {
         return Ok(Vec::new());
     }
-    let table = match is_geo(file) {
-        true => open_geo(file, file).map(Table::from_geo),
-        false => Table::open(file, file),
-    };
-    let table = table.map_err(Problems::by_flags)?;
+    let table = table(file)?;
     let edges = looks.boxes.iter().flat_map(|e| [&e.first, &e.second]);
     let own: Vec<&String> = looks.point.iter().chain(edges).chain(&looks.key).collect();
     let is_other = |name: &&String| !own.contains(name) && !but.contains(&name.as_str());

@@ -115,13 +115,13 @@ fn added(
     };
     let known = (geographic, engine::labels(&posterior)?);
     let (places, codes) = looks::places(&asked, posterior.dims(), known, &[])?;
-    let labels = &places.labels;
-    let answered = read(&table, |name| {
-        let found = labels.iter().find(|l| l.header == name);
-        found.map(|l| l.cells.as_slice())
-    })?;
+    let labels = places.labels.iter();
+    let columns = labels.map(|l| (l.header.clone(), l.cells.clone()));
+    let answered = read(&posterior, &table, columns.collect());
     let kinds = kinds(args, &table, &places)?;
-    let (own, open) = by_kind(&table, &answered, &kinds, |kind| table_of(&posterior, kind))?;
+    let like = |kind: &str| table_of(&posterior, kind);
+    let (own, open) = by_kind(&posterior, (&table, &answered), &kinds, like)?;
+    let unused = answered.unused(&posterior, &own);
     let told: usize = own.values().map(|(_, rows)| rows.len()).sum();
     let by_kind: Vec<String> = own
         .values()
@@ -129,6 +129,7 @@ fn added(
         .collect();
     let at = functionals(&places, 0..places.len())?;
     let mut posterior = conditioned(&posterior, &at, (&table, &answered), &own)?;
+    unused.iter().for_each(|told| warn(told));
     engine::keep_labels(&mut posterior, &codes)?;
     if open > 0 && !args.quiet {
         warn(&format!(

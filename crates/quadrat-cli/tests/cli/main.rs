@@ -37,6 +37,7 @@ mod meet;
 mod methods;
 mod missing;
 mod more_doors;
+mod new_rows;
 mod next;
 mod noise;
 mod non_negative;

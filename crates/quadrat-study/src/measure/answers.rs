@@ -1,306 +1,342 @@
-//! What rows that were measured say.
+//! Cells of rows that were measured, by what they say of a row.
 
-use crate::diagnostic::{Problem, Problems};
+use quadrat::likelihood::Likelihood;
+
+use super::told::Own;
+use crate::diagnostic::{Place, Problem, Problems};
 use crate::engine::Posterior;
-use crate::numbers::LARGEST;
-use crate::table::Table;
-use anyhow::Result;
-use quadrat::likelihood::{
-    Bernoulli, Binomial, Censored, Exponential, Gamma, Gaussian, Interval, Laplace, Likelihood,
-    LogNormal, LogSd, NegativeBinomial, Noise, Ordinal, Poisson, StudentT,
+use crate::new_row::{
+    self, EXPOSURE, LOWER, LOWER_LIMIT, NewRow, SCALE, SD, SIDE, TIMES, TRIALS, UPPER, UPPER_LIMIT,
+    VALUE, VARIANCE, plain,
 };
-use quadrat::model::Scale;
+use crate::numbers::LARGEST;
+use crate::suggest;
+use crate::table::Table;
 
-/// Both ends of what each cell of a column says; nothing where it is empty.
-type Column = Vec<Option<(f64, f64)>>;
-
-/// Cells of answers, by the names of their columns.
-pub struct Answered<'a> {
-    table: &'a Table,
-    columns: Vec<(&'static str, Column)>,
-}
-
-/// The columns that answers may stand in.
-const COLUMNS: [&str; 7] = [
-    "value", "lower", "upper", "variance", "sd", "exposure", "trials",
+/// The column of kinds.
+pub const KIND: &str = "kind";
+/// The columns that a choice of measurements has behind those of the candidates.
+pub const CHOSEN: [&str; 5] = [KIND, "information_bits", "cost", "bits_per_cost", "rank"];
+/// The one of them that tells such a table from others.
+const BITS: &str = CHOSEN[1];
+/// The words that columns of answers may always have.
+const WORDS: [&str; 10] = [
+    VALUE, LOWER, UPPER, VARIANCE, SD, SCALE, EXPOSURE, TRIALS, TIMES, SIDE,
 ];
 
-/// Reads the answers of all rows.
-///
-/// # Arguments
-/// * `cells` - the cells of a column of that name, where there is one
-pub fn read<'t, 'c>(
-    table: &'t Table,
-    cells: impl Fn(&str) -> Option<&'c [String]>,
-) -> Result<Answered<'t>, Problems> {
-    let mut problems = Problems::default();
-    let mut columns = Vec::new();
-    for name in COLUMNS {
-        let Some(own) = cells(name) else {
-            continue;
-        };
-        let cells = own.iter().enumerate().map(|(row, cell)| {
-            number(cell).unwrap_or_else(|| {
-                let message = format!("{}: `{name}` is `{}`", table.row_address(row), cell.trim());
-                let remedy = "write a number, `<` or `>` and a number, or leave it empty";
-                problems.push(Problem::new(message).remedy(remedy));
-                None
-            })
-        });
-        let cells: Column = cells.collect();
-        let is_giant = |x: f64| x.is_finite() && x.abs() > LARGEST;
-        let giants = cells.iter().enumerate();
-        let giants =
-            giants.filter(|(_, cell)| cell.is_some_and(|(a, b)| is_giant(a) || is_giant(b)));
-        problems.0.extend(giants.map(|(row, _)| {
-            let message = format!(
-                "{}: `{name}` is too large: its square is no number",
-                table.row_address(row)
-            );
-            Problem::new(message).remedy("change the unit, or mend the row")
-        }));
-        columns.push((name, cells));
-    }
-    problems.or(Answered { table, columns })
+/// Cells of answers, by the names of their columns, and what rows of every table are.
+pub struct Answered<'a> {
+    table: &'a Table,
+    columns: Vec<(String, Vec<String>)>,
+    rows: Vec<NewRow>,
 }
 
-/// A cell as the two ends of what it says: nothing where it is empty; nothing at all where it is no
-/// number.
-fn number(cell: &str) -> Option<Option<(f64, f64)>> {
+/// Answers as those of the rows of one table.
+pub struct Answers<'a> {
+    answered: &'a Answered<'a>,
+    /// What the rows of the table reported.
+    pub like: &'a Likelihood,
+    /// What a new row of it is.
+    pub row: &'a NewRow,
+    /// Whether only intervals of its values are told.
+    pub as_interval: bool,
+}
+
+/// All names that a column of answers may have: of words for all kinds, and as the study says.
+pub fn names(posterior: &Posterior) -> Vec<String> {
+    let rows = new_row::of(posterior);
+    let own = rows.iter().flat_map(|row| row.columns.values().cloned());
+    let words = WORDS.iter().map(|word| (*word).to_owned());
+    words.chain(own).collect()
+}
+
+/// The answers of all rows.
+///
+/// # Arguments
+/// * `columns` - names and cells of all columns that say no place
+pub fn read<'t>(
+    posterior: &Posterior,
+    table: &'t Table,
+    mut columns: Vec<(String, Vec<String>)>,
+) -> Answered<'t> {
+    let is_choice = table.headers().iter().any(|header| header == BITS);
+    columns.retain(|(name, _)| name != KIND && !(is_choice && CHOSEN.contains(&name.as_str())));
+    Answered {
+        table,
+        columns,
+        rows: new_row::of(posterior),
+    }
+}
+
+/// Whether a cell says nothing.
+fn is_empty(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.is_empty() || cell == "NA"
+}
+
+/// A cell as the two ends of what it says; nothing where it is no number.
+fn number(cell: &str) -> Option<(f64, f64)> {
     let cell = cell.trim();
     let plain = |text: &str| text.trim().parse::<f64>().ok().filter(|x| !x.is_nan());
-    if cell.is_empty() || cell == "NA" {
-        return Some(None);
-    }
     if let Some(limit) = cell.strip_prefix('<') {
-        return plain(limit).map(|x| Some((f64::NEG_INFINITY, x)));
+        return plain(limit).map(|x| (f64::NEG_INFINITY, x));
     }
     if let Some(limit) = cell.strip_prefix('>') {
-        return plain(limit).map(|x| Some((x, f64::INFINITY)));
+        return plain(limit).map(|x| (x, f64::INFINITY));
     }
     match cell.to_lowercase().as_str() {
-        "yes" | "y" | "true" | "t" => Some(Some((1.0, 1.0))),
-        "no" | "n" | "false" | "f" => Some(Some((0.0, 0.0))),
-        _ => plain(cell).map(|x| Some((x, x))),
+        "yes" | "y" | "true" | "t" => Some((1.0, 1.0)),
+        "no" | "n" | "false" | "f" => Some((0.0, 0.0)),
+        _ => plain(cell).map(|x| (x, x)),
     }
 }
 
 impl Answered<'_> {
-    /// Where a row stands, in words.
-    fn address(&self, row: usize) -> String {
-        self.table.row_address(row)
+    /// The answers of rows like those of a table.
+    pub fn like<'a>(
+        &'a self,
+        posterior: &'a Posterior,
+        (table, as_interval): (usize, bool),
+    ) -> Option<Answers<'a>> {
+        Some(Answers {
+            answered: self,
+            like: posterior.observations().get(table)?.likelihood(),
+            row: self.rows.get(table)?,
+            as_interval,
+        })
     }
 
-    fn cell(&self, name: &str, row: usize) -> Option<(f64, f64)> {
-        let column = self.columns.iter().find(|(own, _)| *own == name)?;
-        column.1[row]
-    }
-
-    /// Whether a row says anything.
+    /// Whether a row of a kind that is none says anything.
     pub fn is_told(&self, row: usize) -> bool {
-        let mut all = ["value", "lower", "upper"].iter();
-        all.any(|name| self.cell(name, row).is_some())
+        let mut columns = self.columns.iter();
+        columns.any(|(name, cells)| {
+            [VALUE, LOWER, UPPER].contains(&name.as_str()) && !is_empty(&cells[row])
+        })
     }
 
-    /// A column of plain numbers that every row must have.
-    fn all(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
-        let one = |&row: &usize| match self.cell(name, row) {
-            Some((lower, upper)) if lower == upper && lower.is_finite() => Ok(lower),
-            Some(_) => anyhow::bail!("{}: `{name}` must be one finite number", self.address(row)),
-            None => anyhow::bail!("{}: there is no `{name}`; fill it in", self.address(row)),
-        };
-        rows.iter().map(one).collect()
-    }
-
-    /// The same, one where there is none.
-    fn or_one(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
-        let has_any = rows.iter().any(|row| self.cell(name, *row).is_some());
-        match has_any {
-            true => self.all(name, rows),
-            false => Ok(vec![1.0; rows.len()]),
-        }
-    }
-
-    /// Both ends of what lies between `lower` and `upper`, or of `value`.
-    pub fn ends(&self, rows: &[usize]) -> Result<(Vec<f64>, Vec<f64>)> {
-        let one = |&row: &usize| {
-            if let Some(ends) = self.cell("value", row) {
-                return Ok(ends);
+    /// What to say of columns that are filled in and say nothing of their rows.
+    pub fn unused(&self, posterior: &Posterior, own: &Own) -> Vec<String> {
+        let (mut nowhere, mut warnings) = (Vec::new(), Vec::new());
+        for (name, cells) in &self.columns {
+            let (mut is_used, mut deaf) = (false, Vec::new());
+            for (like, (kind, rows)) in own {
+                let Some(answers) = self.like(posterior, *like) else {
+                    continue;
+                };
+                if answers.takes(name) {
+                    is_used = true;
+                } else if rows.iter().any(|row| !is_empty(&cells[*row])) {
+                    deaf.push(kind);
+                }
             }
-            let (lower, upper) = (self.cell("lower", row), self.cell("upper", row));
-            let ends = (
-                lower.map_or(f64::NEG_INFINITY, |l| l.0),
-                upper.map_or(f64::INFINITY, |u| u.1),
-            );
-            match ends.0 <= ends.1 {
-                true => Ok(ends),
-                false => anyhow::bail!(
-                    "{}: `lower` lies above `upper`; exchange the two",
-                    self.address(row)
-                ),
+            match (deaf.is_empty(), is_used) {
+                (true, _) => {}
+                (false, false) => nowhere.push(name),
+                (false, true) => warnings.push(format!(
+                    "the column `{name}` says nothing of rows of the kind {}, and was left aside there",
+                    suggest::list(&deaf)
+                )),
             }
-        };
-        let ends: Result<Vec<(f64, f64)>> = rows.iter().map(one).collect();
-        Ok(ends?.into_iter().unzip())
-    }
-}
-
-/// What the rows report, as the rows of a table do.
-pub fn likelihood(
-    posterior: &Posterior,
-    (table, as_interval): (usize, bool),
-    told: &Answered<'_>,
-    rows: &[usize],
-) -> Result<Likelihood> {
-    let like = posterior.observations()[table].likelihood();
-    learned_once(posterior, table)?;
-    let noise = || noise(like, told, rows);
-    if as_interval {
-        let (lower, upper) = told.ends(rows)?;
-        return Ok(Interval::new(lower, upper, noise()?)?.into());
-    }
-    Ok(match like {
-        Likelihood::Gaussian(_) => Gaussian::new(told.all("value", rows)?, noise()?)?.into(),
-        Likelihood::StudentT(own) => {
-            StudentT::new(told.all("value", rows)?, noise()?, own.degrees_setting())?.into()
         }
-        Likelihood::Interval(_) => {
-            let (lower, upper) = told.ends(rows)?;
-            Interval::new(lower, upper, noise()?)?.into()
-        }
-        Likelihood::Censored(_) => {
-            let (lower, upper) = told.ends(rows)?;
-            Censored::between(lower, upper, noise()?)?.into()
-        }
-        Likelihood::Ordinal(own) => {
-            let ranks = told.all("value", rows)?;
-            if let Some(at) = ranks.iter().position(|r| r.fract() != 0.0 || *r < 1.0) {
-                anyhow::bail!(
-                    "{}: this is no rank; ranks are 1, 2, ..",
-                    told.address(rows[at])
-                );
-            }
-            let ranks = ranks.into_iter().map(|rank| rank as usize).collect();
-            Ordinal::new(ranks, own.thresholds_setting().clone(), noise()?)?.into()
-        }
-        Likelihood::Bernoulli(own) => {
-            let values = told.all("value", rows)?;
-            if let Some(at) = values.iter().position(|v| *v != 0.0 && *v != 1.0) {
-                anyhow::bail!("{}: this is neither yes nor no", told.address(rows[at]));
-            }
-            Bernoulli::new(values.iter().map(|v| *v == 1.0).collect(), own.sigmoid()).into()
-        }
-        Likelihood::Binomial(own) => {
-            let trials = told.or_one("trials", rows)?;
-            Binomial::new(told.all("value", rows)?, trials, own.sigmoid())?.into()
-        }
-        Likelihood::Poisson(own) => {
-            let exposure = told.or_one("exposure", rows)?;
-            Poisson::new(told.all("value", rows)?, exposure, own.link())?.into()
-        }
-        Likelihood::NegativeBinomial(own) => {
-            let (value, exposure) = (told.all("value", rows)?, told.or_one("exposure", rows)?);
-            NegativeBinomial::new(value, exposure, own.link(), own.dispersion())?.into()
-        }
-        Likelihood::Exponential(own) => {
-            Exponential::new(told.all("value", rows)?, own.link())?.into()
-        }
-        Likelihood::Gamma(own) => Gamma::new(told.all("value", rows)?, own.shape())?.into(),
-        Likelihood::LogNormal(own) => {
-            let has_sds = rows.iter().any(|row| told.cell("sd", *row).is_some());
-            let sd = match own.sd() {
-                LogSd::Each(_) if has_sds => LogSd::Each(told.all("sd", rows)?),
-                LogSd::Each(sds) if sds.iter().all(|sd| *sd == sds[0]) => LogSd::Known(sds[0]),
-                LogSd::Each(_) => anyhow::bail!(
-                    "the sd of a new row is not known: it differs from row to row; add a column `sd`"
-                ),
-                other => other.clone(),
+        if !nowhere.is_empty() {
+            let verb = if nowhere.len() == 1 { "says" } else { "say" };
+            let columns = if nowhere.len() == 1 {
+                "column"
+            } else {
+                "columns"
             };
-            LogNormal::new(told.all("value", rows)?, sd)?.into()
+            warnings.push(format!(
+                "the {columns} {} of {} {verb} nothing of what was measured to this model, and were left aside",
+                suggest::list(&nowhere),
+                self.table.name()
+            ));
         }
-        Likelihood::Laplace(own) => {
-            let scale = own.scale()[0];
-            if own.scale().iter().any(|s| *s != scale) {
-                anyhow::bail!("the scale of a new row is not known: it differs from row to row");
+        warnings
+    }
+
+    fn position(&self, name: &str) -> usize {
+        let mut headers = self.table.headers().iter();
+        headers.position(|header| header == name).unwrap_or(0)
+    }
+}
+
+impl Answers<'_> {
+    /// What the rows say, by the words of [`new_row`].
+    fn words(&self) -> &'static [&'static str] {
+        if self.as_interval {
+            return &[VALUE, LOWER, UPPER, VARIANCE, SD, TIMES];
+        }
+        match self.like {
+            Likelihood::Gaussian(_) | Likelihood::StudentT(_) | Likelihood::Ordinal(_) => {
+                &[VALUE, VARIANCE, SD, TIMES]
             }
-            Laplace::new(told.all("value", rows)?, vec![scale; rows.len()])?.into()
+            Likelihood::Interval(_) => &[VALUE, LOWER, UPPER, VARIANCE, SD, TIMES],
+            Likelihood::Censored(_) => &[
+                VALUE,
+                LOWER,
+                UPPER,
+                LOWER_LIMIT,
+                UPPER_LIMIT,
+                SIDE,
+                VARIANCE,
+                SD,
+                TIMES,
+            ],
+            Likelihood::Laplace(_) => &[VALUE, SCALE, VARIANCE, SD, TIMES],
+            Likelihood::Binomial(_) => &[VALUE, TRIALS, TIMES],
+            Likelihood::Poisson(_) | Likelihood::NegativeBinomial(_) => {
+                &[VALUE, LOWER, UPPER, EXPOSURE, TIMES]
+            }
+            Likelihood::LogNormal(_) => &[VALUE, SD, TIMES],
+            _ => &[VALUE, TIMES],
         }
-        other => anyhow::bail!("no row can be added to those that are `{}`", other.name()),
-    })
-}
-
-/// Refuses rows like those of a table whose learned noise is not the first of its likelihood: they
-/// would be taken to have that.
-fn learned_once(posterior: &Posterior, table: usize) -> Result<()> {
-    let tables = posterior.observations();
-    let (like, output) = (tables[table].likelihood(), tables[table].output());
-    if like.local().parameters(1.0).is_empty() {
-        return Ok(());
     }
-    let is_same =
-        |t: &usize| tables[*t].likelihood().name() == like.name() && tables[*t].output() == output;
-    let first = (0..tables.len()).find(is_same).unwrap_or(table);
-    let groups = posterior.instruments(output, Scale::Observation);
-    let is_alike = |group: &Vec<usize>| group.contains(&first) && group.contains(&table);
-    if first == table || groups.iter().any(is_alike) {
-        return Ok(());
-    }
-    anyhow::bail!(
-        "learned noise, thresholds or dispersion differ between tables of this likelihood; add the rows to their table and fit again"
-    )
-}
 
-/// The noise of new rows: as in their table, or that of a column `variance` or `sd`.
-fn noise(like: &Likelihood, told: &Answered<'_>, rows: &[usize]) -> Result<Noise> {
-    let Some(own) = like.noise() else {
-        anyhow::bail!("rows that are `{}` have no noise", like.name());
-    };
-    let has_any = |name: &str| rows.iter().any(|row| told.cell(name, *row).is_some());
-    let given = match (has_any("variance"), has_any("sd")) {
-        (true, true) => {
-            anyhow::bail!("rows have a `variance` and an `sd`; leave one of the columns out")
+    /// The columns of a word: as the study calls it, and the word itself, where that is no name of
+    /// another.
+    fn columns<'s>(&'s self, word: &'s str) -> [Option<&'s str>; 2] {
+        let own = self.row.columns.get(word).map(String::as_str);
+        let plain = plain(word);
+        let mut others = self.row.columns.iter();
+        let is_anothers = others.any(|(of, column)| column == plain && of != word);
+        [own, (own != Some(plain) && !is_anothers).then_some(plain)]
+    }
+
+    /// Whether a column says something of the rows.
+    fn takes(&self, name: &str) -> bool {
+        let mut words = self.words().iter();
+        words.any(|word| self.columns(word).contains(&Some(name)))
+    }
+
+    /// Whether there is a column as the study calls it.
+    pub fn has_own(&self, word: &str) -> bool {
+        let own = self.row.columns.get(word);
+        let mut columns = self.answered.columns.iter();
+        own.is_some_and(|own| columns.any(|(name, _)| name == own))
+    }
+
+    /// What the study calls the column of a word, or the word.
+    pub fn name<'a>(&'a self, word: &'a str) -> &'a str {
+        self.row
+            .columns
+            .get(word)
+            .map_or(plain(word), String::as_str)
+    }
+
+    fn filled(&self, word: &str, row: usize) -> Vec<(&str, &str)> {
+        let names = self.columns(word);
+        let columns = self.answered.columns.iter();
+        let own = columns
+            .filter(|(name, cells)| names.contains(&Some(name.as_str())) && !is_empty(&cells[row]));
+        own.map(|(name, cells)| (name.as_str(), cells[row].trim()))
+            .collect()
+    }
+
+    /// Where the cell of a word stands; where it is empty that of the value, or the row.
+    pub fn place(&self, word: &str, row: usize) -> Place {
+        let mut words = [word, VALUE, LOWER, UPPER].into_iter();
+        let found = words.find_map(|word| self.filled(word, row).first().map(|f| f.0));
+        let at = found.map_or(0, |name| self.answered.position(name));
+        self.answered.table.place(row, at)
+    }
+
+    /// A cell as it is written.
+    ///
+    /// # Errors
+    /// Two columns of one word that say different things.
+    pub fn text(&self, word: &str, row: usize) -> Result<Option<&str>, Problem> {
+        let filled = self.filled(word, row);
+        if let [(name, text), (other, more)] = filled.as_slice()
+            && text != more
+        {
+            let message = format!(
+                "`{name}` is `{text}`, and `{other}` is `{more}`: both say the same of the row"
+            );
+            let problem = Problem::new(message).at(self.place(word, row));
+            return Err(problem.remedy("leave one of the columns out"));
         }
-        (true, false) => Some(told.all("variance", rows)?),
-        (false, true) => {
-            let sds = told.all("sd", rows)?;
-            Some(sds.into_iter().map(|sd| sd * sd.abs()).collect())
+        Ok(filled.first().map(|(_, text)| *text))
+    }
+
+    /// Whether a cell says anything.
+    pub fn has(&self, word: &str, row: usize) -> bool {
+        !self.filled(word, row).is_empty()
+    }
+
+    /// Whether a row has an answer.
+    pub fn is_told(&self, row: usize) -> bool {
+        [VALUE, LOWER, UPPER].iter().any(|word| self.has(word, row))
+    }
+
+    /// Both ends of what a cell says.
+    pub fn cell(&self, word: &str, row: usize) -> Result<Option<(f64, f64)>, Problem> {
+        let Some(text) = self.text(word, row)? else {
+            return Ok(None);
+        };
+        let name = self.filled(word, row).first().map_or(word, |f| f.0);
+        let wrong = |message: String, remedy: &str| {
+            Err(Problem::new(message)
+                .at(self.place(word, row))
+                .remedy(remedy))
+        };
+        let Some((lower, upper)) = number(text) else {
+            return wrong(
+                format!("`{name}` is `{text}`"),
+                "write a number, `<` or `>` and a number, or leave it empty",
+            );
+        };
+        let is_giant = |x: f64| x.is_finite() && x.abs() > LARGEST;
+        if is_giant(lower) || is_giant(upper) {
+            return wrong(
+                format!("`{name}` is too large: its square is no number"),
+                "change the unit, or mend the row",
+            );
         }
-        (false, false) => None,
-    };
-    let known = |known: &[f64]| -> Result<Vec<f64>> {
-        if let Some(given) = &given {
-            return Ok(given.clone());
+        Ok(Some((lower, upper)))
+    }
+
+    /// One finite number, where there is one.
+    pub fn one(&self, word: &str, row: usize) -> Result<Option<f64>, Problem> {
+        match self.cell(word, row)? {
+            None => Ok(None),
+            Some((lower, upper)) if lower == upper && lower.is_finite() => Ok(Some(lower)),
+            Some(_) => {
+                let message = format!("`{}` must be one finite number", plain(word));
+                Err(Problem::new(message).at(self.place(word, row)))
+            }
         }
-        match known.iter().all(|v| *v == known[0]) {
-            true => Ok(vec![known[0]; rows.len()]),
-            false => anyhow::bail!(
-                "the noise variance of a new row is not known: it differs from row to row; give it in a column `variance` or `sd`"
-            ),
+    }
+
+    /// What is said of every row.
+    pub fn each<T>(
+        &self,
+        rows: &[usize],
+        of: impl Fn(usize) -> Result<T, Problem>,
+    ) -> Result<Vec<T>, Problems> {
+        let (mut all, mut problems) = (Vec::with_capacity(rows.len()), Problems::default());
+        for row in rows {
+            match of(*row) {
+                Ok(one) => all.push(one),
+                Err(problem) => problems.push(problem),
+            }
         }
-    };
-    Ok(match own {
-        Noise::Learned if given.is_some() => anyhow::bail!(
-            "rows have noise of their own, and that of their table is learned; leave the column out"
-        ),
-        Noise::Learned => Noise::Learned,
-        Noise::Known(all) => Noise::Known(known(all)?),
-        Noise::KnownPlusLearned(all) => Noise::KnownPlusLearned(known(all)?),
-    })
+        problems.or(all)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{is_empty, number};
 
     #[test]
     fn cells_are_numbers_limits_or_nothing() {
-        assert_eq!(number(" 2.5 "), Some(Some((2.5, 2.5))));
-        assert_eq!(number("<3"), Some(Some((f64::NEG_INFINITY, 3.0))));
-        assert_eq!(number("> 3"), Some(Some((3.0, f64::INFINITY))));
-        assert_eq!(number("yes"), Some(Some((1.0, 1.0))));
-        assert_eq!(number("F"), Some(Some((0.0, 0.0))));
-        assert_eq!(number(""), Some(None));
+        assert_eq!(number(" 2.5 "), Some((2.5, 2.5)));
+        assert_eq!(number("<3"), Some((f64::NEG_INFINITY, 3.0)));
+        assert_eq!(number("> 3"), Some((3.0, f64::INFINITY)));
+        assert_eq!(number("yes"), Some((1.0, 1.0)));
+        assert_eq!(number("F"), Some((0.0, 0.0)));
         assert_eq!(number("much"), None);
         assert_eq!(number("nan"), None);
+        assert!(is_empty(" ") && is_empty("NA") && !is_empty("0"));
     }
 }

@@ -4,7 +4,6 @@ use crate::diagnostic::{Problem, Problems};
 use crate::engine::{Posterior, table_names};
 use crate::resolve::{Resolved, names};
 use crate::suggest;
-use quadrat::acquire::Offer;
 use quadrat::likelihood::Likelihood;
 use quadrat::model::{Observations, Scale};
 
@@ -117,26 +116,6 @@ impl<'a> Tables<'a> {
         let message = format!("the study cannot observe `{kind}`: it has no rows like that{hint}");
         Problem::new(message).remedy(format!("the kinds are {}", suggest::list(&known)))
     }
-}
-
-/// The kinds that are offered; refused where the study has no rows like that.
-pub fn offers(posterior: &Posterior, prices: &[Price]) -> Result<Vec<Offer>, Problems> {
-    Tables::of(posterior).check(prices)?;
-    let mut problems = Problems::default();
-    let mut offers = Vec::with_capacity(prices.len());
-    for price in prices {
-        match table_of(posterior, &price.kind) {
-            Ok((table, as_interval)) => offers.push(Offer {
-                name: price.kind.clone(),
-                table,
-                cost: price.cost,
-                amount: price.amount,
-                as_interval,
-            }),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    problems.or(offers)
 }
 
 /// The table of a kind, and whether only intervals of its values are told.

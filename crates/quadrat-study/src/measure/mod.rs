@@ -2,10 +2,14 @@
 
 mod answers;
 mod kinds;
+mod noise;
+mod offer;
 mod record;
+mod reported;
 mod told;
 
-pub use answers::{Answered, read};
-pub use kinds::{Price, Tables, offers, table_of};
+pub use answers::{Answered, CHOSEN, names, read};
+pub use kinds::{Price, Tables, table_of};
+pub use offer::{offer, offers};
 pub use record::Record;
 pub use told::{Own, by_kind, conditioned};

@@ -7,10 +7,12 @@ use anyhow::{Context, Result};
 use quadrat::model::Observations;
 use quadrat::support::Functionals;
 
-use super::answers::{Answered, likelihood};
+use super::answers::Answered;
 use super::record::Record;
+use super::reported::reported;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{self, Posterior};
+use crate::new_row;
 use crate::table::Table;
 
 /// Rows of one kind: the table that they are like, whether they are intervals of its values, and
@@ -26,31 +28,32 @@ pub type Own = BTreeMap<(usize, bool), (String, Vec<usize>)>;
 /// # Errors
 /// Kinds that are none, and a table without any answer.
 pub fn by_kind(
-    table: &Table,
-    answered: &Answered<'_>,
+    posterior: &Posterior,
+    (table, answered): (&Table, &Answered<'_>),
     kinds: &[String],
     of: impl Fn(&str) -> Result<(usize, bool), Problem>,
 ) -> Result<(Own, usize), Problems> {
     let (mut own, mut open) = (Own::new(), 0);
     let mut problems = Problems::default();
-    let mut known: BTreeMap<&str, Option<(usize, bool)>> = BTreeMap::new();
+    let mut known: BTreeMap<&str, Result<(usize, bool), Option<Problem>>> = BTreeMap::new();
     for (row, kind) in kinds.iter().enumerate() {
-        if !answered.is_told(row) {
-            open += 1;
-            continue;
-        }
-        let found = *known.entry(kind).or_insert_with(|| {
-            let found = of(kind).map_err(|mut problem| {
+        let found = known.entry(kind).or_insert_with(|| of(kind).map_err(Some));
+        let like = found.as_ref().ok().copied();
+        let answers = like.and_then(|like| answered.like(posterior, like));
+        let is_told = answers.map_or_else(|| answered.is_told(row), |own| own.is_told(row));
+        match (is_told, found) {
+            (false, _) => open += 1,
+            (true, Ok(like)) => {
+                let (_, rows) = own
+                    .entry(*like)
+                    .or_insert_with(|| (kind.clone(), Vec::new()));
+                rows.push(row);
+            }
+            // Said of the first of its rows.
+            (true, Err(problem)) => problems.0.extend(problem.take().map(|mut problem| {
                 problem.message = format!("{}: {}", table.row_address(row), problem.message);
-                problems.push(problem);
-            });
-            found.ok()
-        });
-        if let Some(found) = found {
-            let (_, rows) = own
-                .entry(found)
-                .or_insert_with(|| (kind.clone(), Vec::new()));
-            rows.push(row);
+                problem
+            })),
         }
     }
     if own.is_empty() && problems.0.is_empty() {
@@ -76,13 +79,19 @@ pub fn conditioned(
     let mut record = Record::of(posterior);
     record.add(table, &in_order(own))?;
     let mut names = engine::table_names(posterior);
+    let mut new_rows = new_row::of(posterior);
     let mut grown: Option<Posterior> = None;
     for ((like, as_interval), (kind, rows)) in own {
         let before = grown.as_ref().unwrap_or(posterior);
         let output = before.observations()[*like].output().map(str::to_owned);
-        let reported = likelihood(before, (*like, *as_interval), answered, rows)
+        let answers = answered.like(posterior, (*like, *as_interval));
+        let answers = answers.context("no table is like the rows")?;
+        let (reported, times) = reported(before, *like, &answers, rows)
             .with_context(|| format!("the rows of the kind `{kind}`"))?;
         let mut more = Observations::new(at.rows(rows), reported)?;
+        if let Some(times) = times {
+            more = more.seen(times)?;
+        }
         if let Some(output) = output {
             more = more.of_output(output);
         }
@@ -102,11 +111,13 @@ pub fn conditioned(
         // No table where every row follows from others.
         if after.observations().len() > before.observations().len() {
             names.push(names[*like].clone());
+            new_rows.push(new_rows[*like].clone());
         }
         grown = Some(after);
     }
     let mut grown = grown.context("no row has an answer")?;
     engine::name_tables(&mut grown, &names)?;
+    new_row::keep(&mut grown, &new_rows);
     record.keep(&mut grown)?;
     Ok(grown)
 }

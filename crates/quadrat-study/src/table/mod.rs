@@ -19,7 +19,7 @@ use crate::geo_file::{GeoFile, key_text};
 use crate::suggest;
 
 pub use bad_cells::BadCells;
-pub use cell::Reading;
+pub use cell::{Reading, read as read_cell};
 pub use csv::NewColumn;
 pub use number::BadCell;
 pub use number::{is_missing, parse as parse_number};

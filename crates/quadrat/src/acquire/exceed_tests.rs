@@ -98,6 +98,7 @@ fn offer(table: usize) -> Offer {
         cost: 1.0,
         amount: None,
         as_interval: false,
+        limits: None,
     }
 }
 

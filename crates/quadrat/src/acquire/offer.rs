@@ -7,7 +7,7 @@ use crate::error::{FitError, InputError};
 use crate::likelihood::distribution::Distribution;
 use crate::likelihood::local::Circumstances;
 use crate::likelihood::{Degrees, Likelihood, LogSd, Noise, Sigmoid, StudentT};
-use crate::model::Posterior;
+use crate::model::{Limits, Posterior};
 use crate::posterior::believed::Believed;
 use crate::support::Functionals;
 
@@ -33,6 +33,9 @@ pub struct Offer {
     pub amount: Option<f64>,
     /// Whether only an interval of the value is told, though the rows of the table are values.
     pub as_interval: bool,
+    /// Between which numbers an instrument of censored values reports; where it is not given, as
+    /// the rows show: a limit that no row has reached is none then.
+    pub limits: Option<Limits>,
 }
 
 /// Where measurements may be made, of every output that is offered, as latent values.
@@ -280,7 +283,10 @@ fn report(
         })),
         Likelihood::Ordinal(rows) => ranks(offer, rows.thresholds(&believed.own(table)), noise()?),
         Likelihood::Censored(rows) => {
-            let (lower, upper) = limits_of_all(rows.readings().lower(), rows.readings().upper())?;
+            let (lower, upper) = match offer.limits {
+                Some(limits) => (limits.lower(), limits.upper()),
+                None => limits_of_all(rows.readings().lower(), rows.readings().upper())?,
+            };
             let noise = noise()?;
             Ok(Report::Clipped(Clipped {
                 lower,

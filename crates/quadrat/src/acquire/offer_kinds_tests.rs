@@ -38,6 +38,7 @@ fn offered(
         cost: 1.0,
         amount,
         as_interval,
+        limits: None,
     }];
     let at = Functionals::points("x", &[0.5])?;
     let places = Places::new(&posterior, &at, &offer, None)?;

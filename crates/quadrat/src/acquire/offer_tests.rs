@@ -57,6 +57,7 @@ fn offers(width: f64) -> Vec<Offer> {
         cost,
         amount,
         as_interval: false,
+        limits: None,
     };
     vec![
         one("point", 0, 10.0, None),
@@ -192,6 +193,7 @@ fn outputs_are_measured_by_their_own_tables() -> Result<(), FitError> {
         cost,
         amount: None,
         as_interval: false,
+        limits: None,
     };
     let offers = [offer("north", 0, 1.0), offer("south", 1, 1.0)];
     let at = Functionals::points("x", &[0.7, 2.4, 3.8, 5.5])?;

@@ -11,10 +11,12 @@ use quadrat_study::geographic::Geographic;
 use quadrat_study::grid::Axis;
 use quadrat_study::places::Places;
 use quadrat_study::study::fields::Spanned;
+use quadrat_study::suggest;
 
 use super::super::looks::{self, Asked};
 use super::said::COLUMNS;
 use crate::args::Next;
+use crate::terminal::warn;
 
 /// The word for a grid over the data.
 const GRID: &str = "grid";
@@ -37,7 +39,39 @@ pub fn listed(
         looks: &args.looks,
     };
     let (places, _) = looks::places(&asked, dims, known, &COLUMNS)?;
+    // Of the points of bags no other column comes back.
+    if args.looks.bag.is_empty() {
+        left_behind(args, dims)?;
+    }
     Ok(Some(places))
+}
+
+/// Warns of columns that do not come back, since the choice has columns of these names. A table of
+/// candidates that is a choice of before is known by having all of them.
+fn left_behind(args: &Next, dims: &[String]) -> Result<(), Problems> {
+    let table = looks::table(&args.candidates)?;
+    let headers = table.headers();
+    let is_known = |name: &&&str| headers.iter().any(|header| header == **name);
+    let own: Vec<&&str> = COLUMNS.iter().filter(is_known).collect();
+    let is_input = |name: &&&str| dims.iter().any(|dim| dim == **name);
+    let lost: Vec<&str> = own
+        .iter()
+        .filter(|name| !is_input(name))
+        .map(|n| **n)
+        .collect();
+    if own.len() < COLUMNS.len() && !lost.is_empty() && !args.quiet {
+        warn(&format!(
+            "{} of {} will not be in the choice, which has columns of its own by {}: give them other names to find them there",
+            suggest::list(&lost),
+            table.name(),
+            if lost.len() == 1 {
+                "this name"
+            } else {
+                "these names"
+            }
+        ));
+    }
+    Ok(())
 }
 
 /// A grid of points from the lowest to the highest coordinate of all rows.

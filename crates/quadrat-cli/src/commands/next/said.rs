@@ -5,6 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 use quadrat::acquire::{Chosen, Offer, Policy, Question};
 use quadrat_study::diagnostic::Paint;
+/// The columns behind those of the candidates.
+pub use quadrat_study::measure::CHOSEN as COLUMNS;
 use quadrat_study::numbers::{coordinate, count, exact, human};
 use quadrat_study::places::Places;
 use quadrat_study::prediction_csv::{Cell, of_places, place};
@@ -14,8 +16,6 @@ use serde_json::{Value, json};
 use crate::args::Next;
 use crate::terminal::short;
 
-/// The columns behind those of the candidates.
-pub const COLUMNS: [&str; 5] = ["kind", "information_bits", "cost", "bits_per_cost", "rank"];
 /// Chosen measurements that are shown.
 const SHOWN: usize = 20;
 
