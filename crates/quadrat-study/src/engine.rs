@@ -11,9 +11,10 @@ use std::sync::Arc;
 pub use answers::{draw, not_truncated, predict, prediction};
 pub use behind::{WantedRows, behind};
 pub use meet::meet;
-use reporting::{LIMITS, TABLES};
+use reporting::TABLES;
 pub use reporting::{
-    choose, name_tables, ranks, reporting, reports, reports_probabilities, table_names,
+    choose, keep_limits, name_tables, ranks, reporting, reports, reports_probabilities,
+    said_limits, table_names,
 };
 pub use shapes::told as told_of_shapes;
 
@@ -344,7 +345,7 @@ pub fn fit_model(resolved: &Resolved, model: &Model, running: &Running) -> Resul
     posterior.set_note(TABLES, serde_json::to_string(&names)?);
     let limits = resolved.tables.iter().map(|table| table.says.limits());
     let limits: Vec<Said> = limits.collect();
-    posterior.set_note(LIMITS, serde_json::to_string(&limits)?);
+    keep_limits(&mut posterior, &limits)?;
     let new_rows = resolved.tables.iter().map(|table| {
         let observe = resolved.study.observe.get(table.of);
         NewRow::said(table, observe.and_then(|o| o.times.as_ref()))

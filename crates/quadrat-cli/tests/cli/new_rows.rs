@@ -256,6 +256,34 @@ fn new_rows_have_the_instrument_of_their_table() {
     }
 }
 
+/// What a new report would be is known after rows were told that do not show the limit.
+#[test]
+fn told_rows_have_the_limits_of_their_table() {
+    let censored = "likelihood = { censored = { value = \"y\", lower = 0.5, sd = 0.3 } }";
+    let study = study("a.csv", censored);
+    let folder = folder(&[
+        ("a.toml", study.as_bytes()),
+        ("a.csv", b"x,y\n0,1\n5,3\n"),
+        ("t.csv", b"x,value\n8,2\n"),
+        ("at.csv", b"x\n8\n"),
+    ]);
+    let path = folder.path();
+    done(path, &["fit", "a.toml", "-o", "a.quadrat"]);
+    let asked = [
+        "predict",
+        "a.quadrat",
+        "--at",
+        "at.csv",
+        "--point",
+        "x",
+        "--scale",
+        "report",
+    ];
+    done(path, &asked);
+    done(path, &["tell", "a.quadrat", "t.csv", "--kind", "censored"]);
+    done(path, &asked);
+}
+
 /// What cannot be told is refused at its cell, and what is not understood is named.
 #[test]
 fn answers_that_cannot_be_are_refused_at_their_cells() {
@@ -321,7 +349,7 @@ fn answers_that_cannot_be_are_refused_at_their_cells() {
         (
             "g",
             "x,value,y\n1,1,2\n",
-            &["t.csv:2:5", "both say the same", "leave one"],
+            &["t.csv:2:3", "both are the `value` of the row", "leave one"],
         ),
         (
             "b",
@@ -431,4 +459,15 @@ fn columns_that_do_not_come_back_are_told() {
         "{told}"
     );
     assert!(!next("n.csv", "m.csv").contains("will not be"));
+    // Filled in, its other columns are no answers.
+    let chosen = std::fs::read_to_string(path.join("n.csv")).unwrap();
+    let (header, row) = chosen.trim_end().split_once('\n').unwrap();
+    std::fs::write(path.join("t.csv"), format!("{header},y\n{row},2\n")).unwrap();
+    done(path, &["fit", "s.toml", "-o", "s.quadrat"]);
+    let output = quadrat(path, &["tell", "s.quadrat", "t.csv"]);
+    assert!(
+        output.status.success() && stderr(&output).is_empty(),
+        "{}",
+        stderr(&output)
+    );
 }

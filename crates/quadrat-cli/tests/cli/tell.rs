@@ -95,11 +95,11 @@ fn answers_that_are_none_are_refused() {
         ("x,value\n1,2\n", &["no column `kind`", "--kind"]),
         (
             "x,kind,value\n1,ordinal,2.5\n",
-            &["t.csv:2: this is no rank"],
+            &["t.csv:2:11", "this is no rank"],
         ),
         (
             "x,kind,lower,upper\n1,interval,6,5\n",
-            &["t.csv:2: `lower` lies above `upper`"],
+            &["t.csv:2:12", "`lower` lies above `upper`"],
         ),
         ("x,kind,value\n1,point,\n", &["no row has an answer"]),
     ];

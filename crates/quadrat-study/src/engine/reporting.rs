@@ -12,7 +12,7 @@ use crate::places::Places;
 use crate::study::Scale;
 
 /// The note of a saved model with what its study said of limits of instruments.
-pub(super) const LIMITS: &str = "limits";
+const LIMITS: &str = "limits";
 
 /// The note of a saved model with the names of its tables.
 pub(super) const TABLES: &str = "tables";
@@ -68,15 +68,27 @@ pub fn name_tables(posterior: &mut Posterior, names: &[String]) -> Result<()> {
 /// # Errors
 /// A [`Fault`] where its reports are no numbers, or its limits not the same for all rows.
 pub fn reports(posterior: &Posterior, table: usize) -> Result<Limits, Fault> {
-    let saved: Option<Vec<Said>> = posterior
-        .note(LIMITS)
-        .and_then(|note| serde_json::from_str(note).ok());
-    let said = saved.and_then(|all| all.get(table).copied());
+    let said = said_limits(posterior);
     let tables = posterior.observations();
-    match tables.get(table) {
-        Some(observed) => limits(said.unwrap_or_default(), observed.likelihood()),
+    match tables.get(table).zip(said.get(table)) {
+        Some((observed, said)) => limits(*said, observed.likelihood()),
         None => Ok(Limits::none()),
     }
+}
+
+/// What the study said of the limits of every table of a saved model.
+pub fn said_limits(posterior: &Posterior) -> Vec<Said> {
+    let saved = posterior.note(LIMITS);
+    let saved = saved.and_then(|note| serde_json::from_str::<Vec<Said>>(note).ok());
+    let mut said = saved.unwrap_or_default();
+    said.resize(posterior.observations().len(), Said::default());
+    said
+}
+
+/// Keeps that in a model, which is saved with it.
+pub fn keep_limits(posterior: &mut Posterior, said: &[Said]) -> Result<()> {
+    posterior.set_note(LIMITS, serde_json::to_string(said)?);
+    Ok(())
 }
 
 /// The table that a prediction by a saved model is about.

@@ -250,7 +250,8 @@ impl Answers<'_> {
             && text != more
         {
             let message = format!(
-                "`{name}` is `{text}`, and `{other}` is `{more}`: both say the same of the row"
+                "`{name}` is `{text}`, and `{other}` is `{more}`: both are the `{}` of the row",
+                plain(word)
             );
             let problem = Problem::new(message).at(self.place(word, row));
             return Err(problem.remedy("leave one of the columns out"));

@@ -80,6 +80,7 @@ pub fn conditioned(
     record.add(table, &in_order(own))?;
     let mut names = engine::table_names(posterior);
     let mut new_rows = new_row::of(posterior);
+    let mut limits = engine::said_limits(posterior);
     let mut grown: Option<Posterior> = None;
     for ((like, as_interval), (kind, rows)) in own {
         let before = grown.as_ref().unwrap_or(posterior);
@@ -112,12 +113,14 @@ pub fn conditioned(
         if after.observations().len() > before.observations().len() {
             names.push(names[*like].clone());
             new_rows.push(new_rows[*like].clone());
+            limits.push(limits[*like]);
         }
         grown = Some(after);
     }
     let mut grown = grown.context("no row has an answer")?;
     engine::name_tables(&mut grown, &names)?;
     new_row::keep(&mut grown, &new_rows);
+    engine::keep_limits(&mut grown, &limits)?;
     record.keep(&mut grown)?;
     Ok(grown)
 }
