@@ -168,9 +168,9 @@ def test_new_rows_are_as_those_of_their_table(likelihood, told):
     own = qd.Campaign(fitted(2), new, {"way": 0}, 1)
     own.tell({"x": [8.0], "kind": "way", **told})
     got, expected = own.posterior.predict(new), fitted(3).predict(new)
-    # Sites end within 1e-6 or so of each other.
-    np.testing.assert_allclose(got.mean, expected.mean, atol=2e-6)
-    np.testing.assert_allclose(got.sd, expected.sd, atol=2e-6)
+    # The same rows by the same steps, but for rounding.
+    np.testing.assert_allclose(got.mean, expected.mean, atol=1e-9)
+    np.testing.assert_allclose(got.sd, expected.sd, atol=1e-9)
 
 
 def test_limits_and_exposures_of_all_rows_are_those_of_new_ones():
