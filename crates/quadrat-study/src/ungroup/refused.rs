@@ -135,7 +135,7 @@ pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
         } => {
             let before = address(row);
             let fact = format!("nothing is told from {from}, where {before} ends, to {to}");
-            let remedy = "bands must adjoin: the ages 0-4 are 0 and 5, where the next band begins; add the band that is missing, with 0 where nobody is in it";
+            let remedy = "bands must adjoin: the ages 0-4 are 0 and 5, where the next band begins; add the band that is missing, with the count that belongs there, or ungroup what lies on either side of the gap by itself";
             at(other, Part::Lower, fact, remedy)
         }
         UngroupError::Overlap {

@@ -1,5 +1,7 @@
 //! Bands as they are given: checked, in order, with ends where they were open.
 
+use std::ops::Range;
+
 use super::axis::Axis;
 use super::error::{UngroupError, Warning};
 use super::tail::{self, Fall, Tail};
@@ -148,6 +150,21 @@ impl Bands {
 }
 
 impl Bands {
+    /// Bands that are taken to be apart, from the lowest on.
+    ///
+    /// # Arguments
+    /// * `counts` - in the order of the bands
+    pub fn apart(&self, runs: &[Range<usize>], counts: &[f64]) -> Vec<Warning> {
+        let mut runs = runs.to_vec();
+        runs.sort_by_key(|run| run.start);
+        let one = |run: Range<usize>| Warning::Apart {
+            from: self.edges[run.start],
+            to: self.edges[run.end],
+            count: counts[run].iter().sum(),
+        };
+        runs.into_iter().map(one).collect()
+    }
+
     /// A closed last band whose inside nothing tells.
     pub fn wide_last(&self) -> Option<Warning> {
         let n = self.len();

@@ -1,8 +1,11 @@
 //! What is said of bands before they are ungrouped.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::along::Watcher;
+use super::apart::{self, Seen};
 use super::bands::{Bands, Ends};
 use super::cells::{Cells, Wanted};
 use super::error::{UngroupError, Warning};
@@ -236,34 +239,35 @@ impl<'a> Ungroup<'a> {
             .collect();
         let usable = ordered.iter().zip(populations).filter_map(|(counts, p)| {
             let counts = counts.as_ref().ok()?;
-            Some(KnownPopulation {
-                logs: self.logs(counts, cells, bands),
-                stream: p.stream,
-            })
+            let logs = self.logs(counts, cells, bands);
+            let runs = self.apart(task, counts, &logs);
+            let stream = p.stream;
+            Some((KnownPopulation { logs, stream }, runs))
         });
-        let targets: Vec<KnownPopulation> = usable.collect();
+        let (targets, runs): (Vec<KnownPopulation>, Vec<Runs>) = usable.unzip();
         let is_given = cells.len() == bands.len();
         let samples: Vec<Result<Sample, UngroupError>> = match is_given {
             true => targets.iter().map(|_| Ok(given(cells.len()))).collect(),
-            false => task.run(&targets),
+            false => sampled(task, cells, &targets, &runs),
         };
-        let mut samples = samples.into_iter();
+        let mut samples = samples.into_iter().zip(runs);
         let paired: Vec<_> = ordered
             .into_iter()
             .zip(populations)
             .map(|(counts, p)| match counts {
                 Ok(counts) => {
-                    let sample = samples.next().unwrap_or(Err(UngroupError::Nothing));
-                    sample.map(|sample| (counts, sample, p.stream))
+                    let (sample, runs) = samples.next().ok_or(UngroupError::Nothing)?;
+                    sample.map(|sample| (counts, sample, runs, p.stream))
                 }
                 Err(error) => Err(error),
             })
             .collect();
-        let one = |found: Result<(Vec<f64>, Sample, u64), UngroupError>| {
-            let (counts, sample, stream) = found?;
+        let one = |found: Result<(Vec<f64>, Sample, Runs, u64), UngroupError>| {
+            let (counts, sample, runs, stream) = found?;
             let mut warnings: Vec<Warning> = warning.cloned().into_iter().collect();
             warnings.extend(bands.wide_last());
-            warnings.extend(heaped(&bands.edges, &counts));
+            warnings.extend(heaped(&bands.edges, &counts, self.sampled));
+            warnings.extend(bands.apart(&runs[..sample.apart], &counts));
             let counting = Counting {
                 bands,
                 cells,
@@ -291,6 +295,34 @@ impl<'a> Ungroup<'a> {
             (count / total).ln() - (to - from).ln()
         };
         counts.iter().enumerate().map(one).collect()
+    }
+
+    /// Runs of bands that may be apart.
+    pub(super) fn apart(&self, task: &Task, counts: &[f64], logs: &[f64]) -> Runs {
+        let of = |sds: f64| -> Vec<f64> {
+            let terms = task.ways[0].terms.iter();
+            let mut sum = vec![0.0; task.places.len()];
+            for term in terms {
+                let factor = term.mean + sds * term.sd;
+                let each = sum.iter_mut().zip(&term.shape);
+                each.for_each(|(sum, shape)| *sum += factor * shape);
+            }
+            task.pools
+                .means(&sum)
+                .iter()
+                .map(|mean| mean.value)
+                .collect()
+        };
+        let (tail, off) = (of(0.0), of(1.0));
+        let spread: Vec<f64> = tail.iter().zip(&off).map(|(a, b)| b - a).collect();
+        let asked: Vec<f64> = counts.iter().map(|n| n * self.sampled).collect();
+        let seen = Seen {
+            logs,
+            tail: &tail,
+            spread: &spread,
+            asked: &asked,
+        };
+        seen.runs()
     }
 
     /// The variance that is usual of a log density.
@@ -329,7 +361,7 @@ impl<'a> Ungroup<'a> {
                 .map(|pair| 0.5 * (pair[0] + pair[1]))
                 .collect(),
             level: (-length.ln(), LEVEL_SD),
-            terms: terms.into_iter().collect(),
+            ways: apart::ways(&terms.into_iter().collect::<Vec<_>>(), &[], &cells.band),
             settings: prior::settings(SETTINGS, variance, length, self.seed),
             central: prior::central(variance, length),
             draws: self.draws,
@@ -363,6 +395,38 @@ impl<'a> Ungroup<'a> {
     }
 }
 
+/// Runs of bands.
+pub(super) type Runs = Vec<Range<usize>>;
+
+/// Draws of every population: those of which bands may be apart are each by themselves.
+///
+/// # Arguments
+/// * `runs` - of every population
+fn sampled(
+    task: &Task,
+    cells: &Cells,
+    targets: &[KnownPopulation],
+    runs: &[Runs],
+) -> Vec<Result<Sample, UngroupError>> {
+    let pairs = || targets.iter().zip(runs);
+    let plain: Vec<KnownPopulation> = pairs()
+        .filter(|(_, runs)| runs.is_empty())
+        .map(|(target, _)| target.clone())
+        .collect();
+    let mut plain = task.run(&plain).into_iter();
+    let one = |(target, runs): (&KnownPopulation, &Runs)| {
+        let own = match runs.is_empty() {
+            true => plain.next(),
+            false => {
+                let target = std::slice::from_ref(target);
+                task.apart(runs, cells).run(target).into_iter().next()
+            }
+        };
+        own.unwrap_or(Err(UngroupError::Nothing))
+    };
+    pairs().map(one).collect()
+}
+
 /// The draw of bands that are told as they are.
 pub(super) fn given(cells: usize) -> Sample {
     Sample {
@@ -371,5 +435,6 @@ pub(super) fn given(cells: usize) -> Sample {
         effective: 1.0,
         settings: 1.0,
         lost: 0,
+        apart: 0,
     }
 }

@@ -321,6 +321,29 @@ pub enum Warning {
         /// Of how many.
         draws: usize,
     },
+    /// Bands that hardly anybody is in, beside full ones.
+    #[error(
+        "the density steps by far more than is usual where the bands from {from} to {to}, which hold {count}, end: they are taken to have a level of their own; leave them out where nobody was asked there"
+    )]
+    Apart {
+        /// Where they begin.
+        from: f64,
+        /// Where they end.
+        to: f64,
+        /// How many are in them.
+        count: f64,
+    },
+    /// End bands in which nobody was exposed.
+    #[error(
+        "nobody was exposed {} {at}: rates there are left out, nothing tells them",
+        if *above { "above" } else { "below" }
+    )]
+    Unexposed {
+        /// Where exposure begins or ends.
+        at: f64,
+        /// Whether it ends.
+        above: bool,
+    },
     /// A closed last band that is much wider than the one before.
     #[error(
         "the last band, {from} to {to}, is far wider than the one before: nothing says how it falls off within; write it as an open one, so that its tail is modelled"

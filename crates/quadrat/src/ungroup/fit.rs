@@ -4,19 +4,25 @@
 //! on the setting alone, so that it is made and factorised once for all populations. Every
 //! population then takes each setting as often as its evidence there says (Laplace's method), and a
 //! draw that meets its totals carries the weight that makes up for what Laplace's method missed.
+//! Where bands may be apart (`apart.rs`) every way in which they are takes all settings.
+
+use std::ops::Range;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
+use super::apart::{self, Way};
+use super::cells::Cells;
 use super::error::UngroupError;
-use super::prior::{self, PriorTerm, Setting};
+use super::prior::{self, Setting};
 use crate::inference::pooled::{ConditionalDraw, ConditionalMode, NodePrior, Pools, evened};
 use crate::linalg::Mat;
+use crate::special::scalar::log_sum_exp;
 
 /// What all populations share.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Task {
     /// The cells of every band, by their widths on the axis.
     pub pools: Pools,
@@ -24,7 +30,8 @@ pub(super) struct Task {
     pub places: Vec<f64>,
     /// Mean and sd of the level.
     pub level: (f64, f64),
-    pub terms: Vec<PriorTerm>,
+    /// Ways in which bands are apart, each with the terms of its prior: one at least.
+    pub ways: Vec<Way>,
     pub settings: Vec<Setting>,
     /// Where the search for modes begins.
     pub central: Setting,
@@ -34,7 +41,7 @@ pub(super) struct Task {
 }
 
 /// What is known of one population: log averages of its bands, and its stream of random numbers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct KnownPopulation {
     pub logs: Vec<f64>,
     pub stream: u64,
@@ -53,6 +60,8 @@ pub(super) struct Sample {
     pub settings: f64,
     /// Draws that could not be moved to their totals.
     pub lost: usize,
+    /// How many runs of bands are apart in most draws.
+    pub apart: usize,
 }
 
 /// Draws of one population at one setting.
@@ -66,7 +75,7 @@ impl Task {
         let wanted: Vec<Vec<usize>> = (0..targets.len())
             .map(|p| allocated(&evidence, p, self.draws.div_ceil(2)))
             .collect();
-        let used: Vec<usize> = (0..self.settings.len())
+        let used: Vec<usize> = (0..evidence.len())
             .filter(|&s| wanted.iter().any(|w| w[s] > 0))
             .collect();
         let blocks: Vec<Vec<Block>> = used
@@ -83,43 +92,76 @@ impl Task {
             .collect()
     }
 
-    fn prior(&self, setting: &Setting) -> NodePrior {
-        prior::prior(setting, &self.places, self.level, &self.terms)
+    /// The same where runs of bands may be apart.
+    pub fn apart(&self, runs: &[Range<usize>], cells: &Cells) -> Self {
+        Self {
+            ways: apart::ways(&self.ways[0].terms, runs, &cells.band),
+            ..self.clone()
+        }
     }
 
-    /// Modes in the middle of the prior; the prior's mean where there is none.
-    pub(super) fn starts(&self, targets: &[KnownPopulation]) -> Vec<Vec<f64>> {
-        let prior = self.prior(&self.central);
-        let one = |target: &KnownPopulation| {
-            let found = ConditionalMode::find(&self.pools, &target.logs, &prior, &prior.mean);
-            match found {
-                Ok(Some(known)) => known.values,
-                _ => prior.mean.clone(),
-            }
+    fn prior(&self, way: usize, setting: &Setting) -> NodePrior {
+        prior::prior(setting, &self.places, self.level, &self.ways[way].terms)
+    }
+
+    /// A way, and a setting: all settings of the first way come first.
+    fn at(&self, s: usize) -> (usize, &Setting) {
+        let settings = self.settings.len();
+        (s / settings, &self.settings[s % settings])
+    }
+
+    /// Modes in the middle of the prior, by ways and populations; the prior's mean where there is
+    /// none.
+    pub(super) fn starts(&self, targets: &[KnownPopulation]) -> Vec<Vec<Vec<f64>>> {
+        let at = |way: usize| {
+            let prior = self.prior(way, &self.central);
+            let one = |target: &KnownPopulation| {
+                let found = ConditionalMode::find(&self.pools, &target.logs, &prior, &prior.mean);
+                match found {
+                    Ok(Some(known)) => known.values,
+                    _ => prior.mean.clone(),
+                }
+            };
+            targets.par_iter().map(one).collect()
         };
-        targets.par_iter().map(one).collect()
+        (0..self.ways.len()).map(at).collect()
     }
 
-    /// Log evidence, by settings and populations; minus infinity where no mode is found.
+    /// Log evidence times prior odds, by settings of all ways and populations; minus infinity where
+    /// no mode is found.
     pub(super) fn evidence(
         &self,
         targets: &[KnownPopulation],
-        starts: &[Vec<f64>],
+        starts: &[Vec<Vec<f64>>],
     ) -> Vec<Vec<f64>> {
-        let at = |setting: &Setting| {
-            let prior = self.prior(setting);
+        let at = |s: usize| {
+            let (way, setting) = self.at(s);
+            let prior = self.prior(way, setting);
             let one = |(target, start): (&KnownPopulation, &Vec<f64>)| match ConditionalMode::find(
                 &self.pools,
                 &target.logs,
                 &prior,
                 start,
             ) {
-                Ok(Some(known)) => known.log_evidence,
+                Ok(Some(known)) => known.log_evidence + self.ways[way].log_odds,
                 _ => f64::NEG_INFINITY,
             };
-            targets.iter().zip(starts).map(one).collect()
+            targets.iter().zip(&starts[way]).map(one).collect()
         };
-        self.settings.par_iter().map(at).collect()
+        let all = self.ways.len() * self.settings.len();
+        (0..all).into_par_iter().map(at).collect()
+    }
+
+    /// The way in which bands of one population are most likely apart.
+    pub(super) fn likeliest(&self, target: &KnownPopulation) -> usize {
+        let target = std::slice::from_ref(target);
+        let evidence = self.evidence(target, &self.starts(target));
+        let each = evidence.chunks(self.settings.len()).map(|of_way| {
+            let logs: Vec<f64> = of_way.iter().map(|at| at[0]).collect();
+            log_sum_exp(&logs)
+        });
+        let best = each.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        best.map_or(0, |(way, _)| way)
     }
 
     /// Draws of the populations that take a setting.
@@ -127,17 +169,18 @@ impl Task {
         &self,
         s: usize,
         targets: &[KnownPopulation],
-        starts: &[Vec<f64>],
+        starts: &[Vec<Vec<f64>>],
         wanted: &[Vec<usize>],
     ) -> Vec<Block> {
-        let prior = self.prior(&self.settings[s]);
+        let (way, setting) = self.at(s);
+        let prior = self.prior(way, setting);
         let Ok(root) = prior.root() else {
             return Vec::new();
         };
         let takers = (0..targets.len()).filter(|&p| wanted[p][s] > 0);
         let one = |p: usize| {
             let (target, pairs) = (&targets[p], wanted[p][s]);
-            let known = ConditionalMode::find(&self.pools, &target.logs, &prior, &starts[p]);
+            let known = ConditionalMode::find(&self.pools, &target.logs, &prior, &starts[way][p]);
             let drawn = match known {
                 Ok(Some(known)) => {
                     let normals = self.normals(target.stream, s, pairs);
@@ -182,7 +225,22 @@ impl Task {
             effective: effective * kept.len() as f64 / all as f64,
             settings: 1.0 / squares,
             lost: all - kept.len(),
+            apart: self.held(wanted),
         })
+    }
+
+    /// How many runs are apart in most draws.
+    fn held(&self, wanted: &[usize]) -> usize {
+        let all: usize = wanted.iter().sum();
+        let of_ways = self.ways.iter().zip(wanted.chunks(self.settings.len()));
+        let each = of_ways.map(|(way, wanted)| (way.runs, wanted.iter().sum::<usize>()));
+        let each: Vec<(usize, usize)> = each.collect();
+        let most = |runs: &usize| {
+            let own = each.iter().filter(|(held, _)| held >= runs);
+            2 * own.map(|(_, draws)| draws).sum::<usize>() > all
+        };
+        let held = each.iter().map(|(runs, _)| *runs);
+        held.filter(most).max().unwrap_or(0)
     }
 }
 

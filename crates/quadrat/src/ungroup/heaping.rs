@@ -7,6 +7,8 @@ use super::error::Warning;
 const ROUGH: f64 = 125.0;
 /// The ratio of five-year bands from which they are called heaped.
 const UNEVEN: f64 = 1.1;
+/// Chance stays within so many sds.
+const CHANCE: f64 = 3.0;
 /// Bands that begin between these ages are compared with their neighbours.
 const COMPARED: (f64, f64) = (30.0, 65.0);
 
@@ -76,6 +78,13 @@ pub fn myers(years: &[f64]) -> Option<f64> {
 /// * `edges` - ascending, one more than counts
 #[must_use]
 pub fn five_year_ratio(edges: &[f64], counts: &[f64]) -> Option<f64> {
+    let all = compared(edges, counts)?;
+    let ratio = |&b: &usize| 2.0 * counts[b] / (counts[b - 1] + counts[b + 1]);
+    Some(all.iter().map(ratio).sum::<f64>() / all.len() as f64)
+}
+
+/// Five-year bands that are compared with their neighbours: three at least.
+fn compared(edges: &[f64], counts: &[f64]) -> Option<Vec<usize>> {
     if edges.len() != counts.len() + 1 {
         return None;
     }
@@ -87,25 +96,55 @@ pub fn five_year_ratio(edges: &[f64], counts: &[f64]) -> Option<f64> {
     let can = all.iter().all(|&b| {
         is_five(b - 1) && is_five(b) && is_five(b + 1) && counts[b - 1] + counts[b + 1] > 0.0
     });
-    if all.len() < 3 || !can {
-        return None;
-    }
-    let ratio = |&b: &usize| 2.0 * counts[b] / (counts[b - 1] + counts[b + 1]);
-    Some(all.iter().map(ratio).sum::<f64>() / all.len() as f64)
+    (all.len() >= 3 && can).then_some(all)
 }
 
-/// Warnings of heaped ages.
-pub(super) fn heaped(edges: &[f64], counts: &[f64]) -> Option<Warning> {
+/// By how many sds of chance (Poisson) compared bands hold more than their neighbours.
+///
+/// # Arguments
+/// * `sampled` - how many were asked per one that is counted
+fn excess(compared: &[usize], counts: &[f64], sampled: f64) -> f64 {
+    let mut factors = vec![0.0; counts.len()];
+    for &b in compared {
+        factors[b] += 1.0;
+        factors[b - 1] -= 0.5;
+        factors[b + 1] -= 0.5;
+    }
+    let each = || factors.iter().zip(counts);
+    let more: f64 = each().map(|(c, n)| c * n).sum();
+    let variance: f64 = each().map(|(c, n)| c * c * n / sampled).sum();
+    if variance > 0.0 {
+        more / variance.sqrt()
+    } else {
+        0.0
+    }
+}
+
+/// Warnings of heaped ages, where they are more than chance makes.
+///
+/// # Arguments
+/// * `sampled` - how many were asked per one that is counted
+pub(super) fn heaped(edges: &[f64], counts: &[f64], sampled: f64) -> Option<Warning> {
     if let Some(single) = years(edges, counts, 63) {
         let whipple = whipple(&single).filter(|index| *index >= ROUGH)?;
-        return Some(Warning::HeapedYears { whipple });
+        // One year of five, by chance: binomial.
+        let asked = sampled * single[23..].iter().sum::<f64>();
+        let chance = 500.0 * (0.16 / asked).sqrt();
+        let is_beyond = whipple - 100.0 > CHANCE * chance;
+        return is_beyond.then_some(Warning::HeapedYears { whipple });
     }
     let ratio = five_year_ratio(edges, counts).filter(|ratio| *ratio >= UNEVEN)?;
-    Some(Warning::HeapedBands { ratio })
+    let compared = compared(edges, counts)?;
+    let is_beyond = excess(&compared, counts, sampled) > CHANCE;
+    is_beyond.then_some(Warning::HeapedBands { ratio })
 }
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, Poisson};
+
     use super::*;
 
     #[test]
@@ -128,7 +167,7 @@ mod tests {
         assert!((myers(&years).unwrap() - 10.0).abs() < 0.5);
         let edges: Vec<f64> = (0..=100).map(f64::from).collect();
         assert!(matches!(
-            heaped(&edges, &years),
+            heaped(&edges, &years, 1.0),
             Some(Warning::HeapedYears { .. })
         ));
     }
@@ -139,17 +178,48 @@ mod tests {
         let smooth: Vec<f64> = (0..17).map(|b| 900.0 - 40.0 * f64::from(b)).collect();
         // Some roundings of a ratio of sums of seventeen terms.
         assert!((five_year_ratio(&edges, &smooth).unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(heaped(&edges, &smooth), None);
+        assert_eq!(heaped(&edges, &smooth, 1.0), None);
         let uneven = smooth.iter().enumerate();
         let uneven: Vec<f64> = uneven
             .map(|(b, x)| if b % 2 == 0 { 1.2 * x } else { *x })
             .collect();
-        let Some(Warning::HeapedBands { ratio }) = heaped(&edges, &uneven) else {
+        let Some(Warning::HeapedBands { ratio }) = heaped(&edges, &uneven, 1.0) else {
             unreachable!()
         };
         // As above.
         assert!((ratio - 1.2).abs() < 1e-12);
         let ten: Vec<f64> = (0..=10).map(|b| 10.0 * f64::from(b)).collect();
         assert_eq!(five_year_ratio(&ten, &[1.0; 10]), None);
+    }
+
+    /// Even populations, drawn by chance: three sds are passed by one in 740.
+    #[test]
+    fn chance_alone_is_no_heap() {
+        let mut random = ChaCha8Rng::seed_from_u64(5);
+        for (bands, width) in [(18, 5), (85, 1)] {
+            let edges: Vec<f64> = (0..=bands).map(|b| f64::from(b * width)).collect();
+            for people in [50.0, 200.0, 1000.0, 5000.0] {
+                let each = Poisson::new(people / f64::from(bands)).unwrap();
+                let warned = (0..1000).filter(|_| {
+                    let counts: Vec<f64> = (0..bands).map(|_| each.sample(&mut random)).collect();
+                    heaped(&edges, &counts, 1.0).is_some()
+                });
+                let warned = warned.count();
+                // 1.35 are expected, and small counts are a little skewed.
+                assert!(warned <= 8, "{bands} {people}: {warned}");
+            }
+        }
+    }
+
+    /// Counts that were blown up from a sample are as uncertain as the sample.
+    #[test]
+    fn heaps_of_a_sample_are_held_against_its_size() {
+        let edges: Vec<f64> = (0..=17).map(|b| 5.0 * f64::from(b)).collect();
+        let counts: Vec<f64> = (0..17)
+            .map(|b| 1000.0 + 200.0 * f64::from(1 - b % 2))
+            .collect();
+        assert!(heaped(&edges, &counts, 1.0).is_some());
+        assert!(heaped(&edges, &counts, 0.3).is_some());
+        assert!(heaped(&edges, &counts, 0.05).is_none());
     }
 }

@@ -33,6 +33,7 @@
 mod along;
 mod answer;
 mod answers;
+mod apart;
 mod axis;
 mod bands;
 mod builder;
@@ -51,6 +52,7 @@ mod standard;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod unexposed;
 mod weighted;
 
 pub use along::Year;

@@ -96,9 +96,13 @@ impl Ungroup<'_> {
             .transpose()?;
         if let Some(totals) = &given {
             exposed(&bands, &events, totals)?;
+            if let Some(part) = self.part(&bands, totals) {
+                return part.rates(self, &bands, (&events, Some(totals)), exposure);
+            }
         }
         let people = Exposed::new(self, &bands, &exposure)?;
         let cells = &people.cells;
+        let is_own = given.is_none();
         let totals = given.unwrap_or_else(|| {
             let average = people.average();
             let own = cells.band.windows(2);
@@ -106,6 +110,9 @@ impl Ungroup<'_> {
                 .collect()
         });
         exposed(&bands, &events, &totals)?;
+        if let Some(part) = self.part(&bands, &totals).filter(|_| is_own) {
+            return part.rates(self, &bands, (&events, None), exposure);
+        }
         let task = task(&bands, cells, &events, (&totals, self.standard));
         let length =
             bands.axis.forward(cells.edges[cells.len()]) - bands.axis.forward(cells.edges[0]);

@@ -107,6 +107,8 @@ impl Task<'_> {
         (total > 0.0).then(|| Sample {
             values: Mat::from_fn(self.pools.nodes(), kept.len(), |i, d| kept[d].values[i]),
             weights: weights.iter().map(|w| w / total).collect(),
+            // Bands are apart in the way that each year has by itself.
+            apart: 0,
             effective,
             settings: count(&shares.collect::<Vec<f64>>()),
             lost: all - kept.len(),

@@ -14,7 +14,7 @@ mod watched;
 
 use super::axis::Axis;
 use super::bands::Bands;
-use super::builder::{Population, SETTINGS, Ungroup, given};
+use super::builder::{Population, Runs, SETTINGS, Ungroup, given};
 use super::cells::Cells;
 use super::error::{UngroupError, Warning};
 use super::estimate::{Counting, Estimate};
@@ -52,6 +52,8 @@ struct Checked {
     cells: Cells,
     counts: Vec<f64>,
     warnings: Vec<Warning>,
+    /// Bands that are apart.
+    apart: Runs,
     /// Its place in what was given.
     given: usize,
 }
@@ -110,7 +112,7 @@ impl Ungroup<'_> {
         self.bounded(years.len(), bands.iter().sum(), cells.iter().sum())?;
         let sample = match bands == cells {
             true => (given(cells.iter().sum()), 1),
-            false => self.joint(&checked, years, stream).run()?,
+            false => self.joint(&mut checked, years, stream).run()?,
         };
         self.of_years(&mut checked, years, sample, stream)
     }
@@ -192,12 +194,13 @@ impl Ungroup<'_> {
             let (cells, warning) = Cells::new(&bands, &self.wanted).map_err(own)?;
             let mut warnings: Vec<Warning> = warning.into_iter().collect();
             warnings.extend(bands.wide_last());
-            warnings.extend(heaped(&bands.edges, &counts));
+            warnings.extend(heaped(&bands.edges, &counts, self.sampled));
             out.push(Checked {
                 bands,
                 cells,
                 counts,
                 warnings,
+                apart: Runs::new(),
                 given,
             });
         }
@@ -223,9 +226,10 @@ impl Ungroup<'_> {
         Ok(())
     }
 
-    /// Mean log evidence of the years, each by itself, at settings of one table.
-    fn evidence_alone(&self, checked: &[Checked], of_one: &[Setting]) -> Vec<f64> {
-        let mut out = vec![0.0; of_one.len()];
+    /// Mean log evidence of the years, each by itself, at settings of one table. Bands are apart in
+    /// the way that is likeliest there.
+    fn evidence_alone(&self, checked: &mut [Checked], of_one: &[Setting]) -> Vec<f64> {
+        let (mut out, years) = (vec![0.0; of_one.len()], checked.len());
         for year in checked {
             let mut task = self.task(&year.bands, &year.cells);
             task.settings = of_one.to_vec();
@@ -233,15 +237,24 @@ impl Ungroup<'_> {
                 logs: self.logs(&year.counts, &year.cells, &year.bands),
                 stream: 0,
             }];
+            let mut runs = self.apart(&task, &year.counts, &target[0].logs);
+            if !runs.is_empty() {
+                task = task.apart(&runs, &year.cells);
+                let way = task.likeliest(&target[0]);
+                task.ways = vec![task.ways.swap_remove(way)];
+                runs.truncate(task.ways[0].runs);
+                year.warnings.extend(year.bands.apart(&runs, &year.counts));
+                year.apart = runs;
+            }
             let found = task.evidence(&target, &task.starts(&target));
             for (sum, own) in out.iter_mut().zip(found) {
-                *sum += own.iter().sum::<f64>() / checked.len() as f64;
+                *sum += own.iter().sum::<f64>() / years as f64;
             }
         }
         out
     }
 
-    fn joint(&self, checked: &[Checked], years: &[Year<'_>], stream: u64) -> Task<'_> {
+    fn joint(&self, checked: &mut [Checked], years: &[Year<'_>], stream: u64) -> Task<'_> {
         let at: Vec<f64> = checked.iter().map(|year| years[year.given].at).collect();
         let ends: Vec<Vec<f64>> = checked.iter().map(Checked::ends).collect();
         let first = ends
@@ -251,7 +264,7 @@ impl Ungroup<'_> {
         let last = ends.iter().map(|ends| ends[ends.len() - 1]);
         let length = last.fold(f64::NEG_INFINITY, f64::max) - first;
         let mut begins = vec![0];
-        for year in checked {
+        for year in &*checked {
             begins.push(begins[begins.len() - 1] + year.cells.len());
         }
         let middles = |ends: &Vec<f64>| -> Vec<f64> {
@@ -264,15 +277,17 @@ impl Ungroup<'_> {
             .iter()
             .flat_map(|year| self.logs(&year.counts, &year.cells, &year.bands));
         let of_one = super::prior::settings(SETTINGS, self.variance(), length, self.seed);
+        let logs = logs.collect();
+        let evidence = self.evidence_alone(&mut *checked, &of_one);
         Task {
-            evidence: self.evidence_alone(checked, &of_one),
+            evidence,
             of_one,
             scale: UnitScale {
                 span: if span > 0.0 { span } else { 1.0 },
                 has_cohorts: checked[0].bands.axis == Axis::Linear,
             },
             pools: pools(checked),
-            logs: logs.collect(),
+            logs,
             places: CellPlaces {
                 places: ends.iter().flat_map(middles).collect(),
                 years: at,
@@ -282,6 +297,7 @@ impl Ungroup<'_> {
                     .map(|own| -(own[own.len() - 1] - own[0]).ln())
                     .collect(),
                 term: term(checked),
+                apart: checked.iter().flat_map(Checked::levels).collect(),
             },
             draws: self.draws,
             seed: self.seed,
@@ -296,6 +312,14 @@ impl Checked {
     fn ends(&self) -> Vec<f64> {
         let edges = self.cells.edges.iter();
         edges.map(|x| self.bands.axis.forward(*x)).collect()
+    }
+
+    /// Which level of its own every cell has.
+    fn levels(&self) -> Vec<Option<usize>> {
+        let bands = 0..self.bands.len();
+        let of = |band: usize| self.apart.iter().position(|run| run.contains(&band));
+        let cells = |band: usize| self.cells.band[band + 1] - self.cells.band[band];
+        bands.flat_map(|band| vec![of(band); cells(band)]).collect()
     }
 }
 

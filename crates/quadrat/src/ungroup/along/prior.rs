@@ -9,7 +9,8 @@
 //!    + w\, \kappa(|(u - t) - (u' - t')| / l) \right] \rho(|t - t'| / T) $$
 //!
 //! with Matern 3/2 for both `kappa` and `rho` of `s`, and Matern 1/2 for those of `r`. Levels `m_t`
-//! have nothing to do with each other: every year's total is known.
+//! have nothing to do with each other: every year's total is known. Nor have those of bands that
+//! are apart (`ungroup/apart.rs`).
 //!
 //! | what, besides that of one table | prior |
 //! |---|---|
@@ -93,6 +94,8 @@ pub(super) struct CellPlaces {
     pub levels: Vec<f64>,
     /// The tail: zero where a year has none.
     pub term: Option<PriorTerm>,
+    /// Which level of its own, within its year, every cell has (`ungroup/apart.rs`).
+    pub apart: Vec<Option<usize>>,
 }
 
 impl CellPlaces {
@@ -177,6 +180,12 @@ impl CellPlaces {
         let tail = tail.map(|t| (t.sd * t.sd * t.shape[j] * of_years.0, &t.shape[from..]));
         for (i, out) in out.iter_mut().enumerate() {
             *out += level + tail.map_or(0.0, |(own, shape)| own * shape[i]);
+        }
+        if let (true, Some(own)) = (apart == 0.0, self.apart[j]) {
+            let cells = out.iter_mut().zip(&self.apart[from..]);
+            cells
+                .filter(|(_, other)| **other == Some(own))
+                .for_each(|(out, _)| *out += LEVEL_SD * LEVEL_SD);
         }
     }
 

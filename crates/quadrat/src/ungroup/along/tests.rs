@@ -121,7 +121,7 @@ fn years_far_apart_are_each_by_itself() {
     let asked = Ungroup::new(&from, &to).expected().draws(2000);
     let order = ascending(&years).unwrap();
     let mut checked = asked.checked(&years, &order).unwrap();
-    let mut task = asked.joint(&checked, &years, 0);
+    let mut task = asked.joint(&mut checked, &years, 0);
     task.scale.span = 1e-9;
     let sample = task.run().unwrap();
     let found = asked.of_years(&mut checked, &years, sample, 0).unwrap();
@@ -153,21 +153,28 @@ fn the_covariance_of_a_year_is_that_of_one_table() {
         mean: -0.1,
         sd: 0.3,
     };
+    let own_level: Vec<Option<usize>> = (0..7).map(|i| (i < 2).then_some(0)).collect();
     let joint = CellPlaces {
         places: [places.clone(), places.clone()].concat(),
         years: vec![2000.0, 2003.0],
         first: vec![0, 7, 14],
         levels: vec![-1.0, -2.0],
         term: Some(term.clone()),
+        apart: [own_level.clone(), own_level.clone()].concat(),
     };
     let scale = UnitScale {
         span: 3.0,
         has_cohorts: true,
     };
     let own = PriorTerm { shape, ..term };
+    let level = PriorTerm {
+        shape: (0..7).map(|i| f64::from(u8::from(i < 2))).collect(),
+        mean: 0.0,
+        sd: LEVEL_SD,
+    };
     let setting = central(0.15, 49.0);
     let got = joint.prior(&scale.setting(&setting, &[0.0; DIMENSIONS]));
-    let want = prior(&setting, &places, (-1.0, LEVEL_SD), &[own]);
+    let want = prior(&setting, &places, (-1.0, LEVEL_SD), &[own, level]);
     for i in 0..7 {
         assert_eq!(got.mean[i], want.mean[i]);
         for j in 0..7 {

@@ -1,5 +1,6 @@
 //! Whole estimates.
 
+mod apart;
 mod money;
 mod rates;
 

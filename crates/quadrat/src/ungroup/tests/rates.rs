@@ -280,3 +280,33 @@ fn no_event_around_a_standard_tells_something() {
     assert!(mean[70] < 0.5 * truth[70] && lower[70] < 0.1 * truth[70]);
     assert!(mean.iter().all(|rate| *rate > 0.0 && rate.is_finite()));
 }
+
+/// Bands at the ends in which nobody was exposed are left out, whatever steps are told.
+#[test]
+fn rates_end_with_their_exposure() {
+    let from: Vec<f64> = (0..6).map(|b| 10.0 * f64::from(b)).collect();
+    let to: Vec<f64> = from.iter().map(|x| x + 10.0).collect();
+    let deaths = [0.0, 5.0, 20.0, 30.0, 3.0, 0.0];
+    let people = [0.0, 1000.0, 1000.0, 1000.0, 1000.0, 0.0];
+    let asked = Ungroup::new(&from, &to).draws(200);
+    let found = asked.rates(&deaths, &people).unwrap();
+    let part = Ungroup::new(&from[1..5], &to[1..5]).draws(200);
+    let want = part.rates(&deaths[1..5], &people[1..5]).unwrap();
+    assert_eq!(found.edges(), want.edges());
+    assert_eq!((found.mean(), found.upper()), (want.mean(), want.upper()));
+    let left_out = |w: &&Warning| matches!(w, Warning::Unexposed { .. });
+    assert_eq!(found.warnings().iter().filter(left_out).count(), 2);
+    // An exposure in bands of its own that ends sooner.
+    let own = Exposure {
+        of: Population {
+            counts: &[0.0, 2000.0, 2000.0, 0.0],
+            stream: 0,
+        },
+        bands: Some((&[0.0, 10.0, 30.0, 50.0], &[10.0, 30.0, 50.0, 60.0])),
+    };
+    let some = asked.clone().edges(&[5.0, 15.0, 25.0, 60.0]);
+    let found = some.rates_of(&deaths, own).unwrap();
+    assert_eq!(found.edges(), [(10.0, 15.0), (15.0, 25.0), (25.0, 50.0)]);
+    let outside = asked.edges(&[5.0, 70.0]).rates(&deaths, &people);
+    assert!(matches!(outside, Err(UngroupError::Setting { .. })));
+}
