@@ -23,8 +23,9 @@ use super::prior::{LEVEL_SD, PriorTerm};
 
 /// A step is beyond what is usual where less than this part of what the fuller band says is there.
 const PART: f64 = 0.2;
-/// A fall grows from band to band by this factor at most.
-const GROWTH: f64 = 2.0;
+/// A fall grows from band to band by this factor at most. Where the fuller band is itself well below
+/// the one beyond it, the density may begin within it and not at its edge.
+const GROWTH: f64 = 5.0;
 /// Chance stays within so many sds. Twice the root of a count has an sd of about one.
 const CHANCE: f64 = 3.0;
 /// What is added to a count below the root, so that the sd is one for small ones too.
