@@ -102,7 +102,8 @@ impl NewRow {
         row
     }
 
-    /// Limits of an instrument alone, the lower and the upper one of every row, where there are any.
+    /// Limits of an instrument alone, the lower and the upper one of every row, where there are
+    /// any.
     pub fn limited(limits: [Option<&[f64]>; 2]) -> Self {
         let mut row = Self::default();
         for (word, all) in [LOWER_LIMIT, UPPER_LIMIT].into_iter().zip(limits) {

@@ -41,7 +41,9 @@ pub fn held_twice(groups: &[Group]) -> Option<(usize, usize, f64)> {
     let is_open = |group: &Group| group.upper.last() == Some(&f64::INFINITY);
     let closed = groups.iter().cloned().map(|mut group| {
         if is_open(&group) {
-            (group.rows.pop(), group.lower.pop(), group.upper.pop());
+            group.rows.pop();
+            group.lower.pop();
+            group.upper.pop();
         }
         group
     });

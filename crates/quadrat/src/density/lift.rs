@@ -6,8 +6,8 @@
 //!
 //! $$ \log S_b(\eta) \approx \log S_b(m) + r_b' (\eta - m) $$
 //!
-//! Within a wide bin draws are uncertain, exponentials of them are far from linear, and the bin of a
-//! draw holds many times what its rows say. The function of each draw `t` is therefore raised or
+//! Within a wide bin draws are uncertain, exponentials of them are far from linear, and the bin of
+//! a draw holds many times what its rows say. The function of each draw `t` is therefore raised or
 //! lowered within every bin until the bin holds what its own `t - m` says by the right side:
 //!
 //! $$ \eta \leftarrow \eta + \Phi (\Phi' \Phi)^{-1} \Phi' A' \big(\log S(m) + R' (t - m)
@@ -28,6 +28,8 @@ use super::split::shares;
 pub(super) const LIFTED: usize = 2000;
 /// More bins than this are left as they are: what each holds is kept of every draw.
 pub(super) const MOST: usize = 1500;
+/// The same of intervals times cells of one column, whose product every step takes of all draws.
+const MOST_SHARES: usize = 200_000;
 /// Steps; each takes about as long as one look at all draws.
 const STEPS: usize = 20;
 /// The most that the logarithm of a bin is moved in one step.
@@ -127,7 +129,8 @@ pub(super) fn lift(
     components: &[Component],
     log_mass: &mut Mat<f64>,
 ) -> Result<(), LinalgError> {
-    if counts.spans.is_empty() || counts.spans.len() >= MOST {
+    let held = counts.spans.len() * log_measure.len();
+    if counts.spans.is_empty() || counts.spans.len() >= MOST || held > MOST_SHARES {
         return Ok(());
     }
     let (share, weights) = shares_of(counts);

@@ -204,7 +204,12 @@ impl CountRows {
         let jet = |f: f64| self.jet(row, dispersion, f);
         let mut peaks = Peaks::default();
         if self.is_log_concave(dispersion > 0.0) {
-            peaks.add(mode(cavity, guess, jet), 0.0);
+            let peak = if dispersion > 0.0 {
+                climb(cavity, guess, (f64::NEG_INFINITY, f64::INFINITY), jet)
+            } else {
+                mode(cavity, guess, jet)
+            };
+            peaks.add(peak, 0.0);
             peaks.add(guess, 0.0);
             return peaks;
         }
@@ -315,13 +320,13 @@ impl CountRows {
             let share = dispersion * centre / (1.0 + dispersion * centre);
             if share < MOST_SHARE {
                 // With `d` the distance to a place where it is likely, so that no large numbers
-                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`. Rounding of the last
-                // difference leaves y eps.
+                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`. The last difference is
+                // taken without rounding, which large counts would multiply.
                 return finish(&|f| {
                     let d = (f - place).min(CLIP);
-                    let growth = elementary::exp(d);
-                    let value = y * d - total * elementary::log1p_short(share * (growth - 1.0));
-                    at(centre * growth, value)
+                    let rise = elementary::expm1(d);
+                    let value = y * d - total * elementary::log1p_short(share * rise);
+                    at(centre * (rise + 1.0), value)
                 });
             }
             if is_open {

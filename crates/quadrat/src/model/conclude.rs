@@ -412,8 +412,8 @@ mod tests {
         };
         // Rounding of a hundred terms.
         assert!((sum(0) - held).abs() < 1e-12);
-        // Means are no worse than twice those of as many independent draws; variances, which weights
-        // order, are far better.
+        // Means are no worse than twice those of as many independent draws; variances, which
+        // weights order, are far better.
         assert!(sum(1).abs() < 0.2, "{}", sum(1));
         assert!((sum(2) - 1.0).abs() < 0.05, "{}", sum(2));
         let is_its_own = |(at, node): &(usize, Node)| nodes[*at].theta == node.theta;

@@ -23,8 +23,8 @@ use super::prior::{LEVEL_SD, PriorTerm};
 
 /// A step is beyond what is usual where less than this part of what the fuller band says is there.
 const PART: f64 = 0.2;
-/// A fall grows from band to band by this factor at most. Where the fuller band is itself well below
-/// the one beyond it, the density may begin within it and not at its edge.
+/// A fall grows from band to band by this factor at most. Where the fuller band is itself well
+/// below the one beyond it, the density may begin within it and not at its edge.
 const GROWTH: f64 = 5.0;
 /// Chance stays within so many sds. Twice the root of a count has an sd of about one.
 const CHANCE: f64 = 3.0;
@@ -144,9 +144,13 @@ mod tests {
 
     #[test]
     fn steps_beyond_what_is_usual_are_found() {
-        assert_eq!(runs(&[0.0, 0.0, 4e4, 4e4, 3e4]), [0..2]);
-        assert_eq!(runs(&[9.0, 4e4, 4e4, 3e4, 0.0]), [4..5, 0..1]);
-        assert_eq!(runs(&[4e4, 4e4, 0.0, 4e4, 4e4]), [2..3]);
+        let ends = |counts: &[f64]| -> Vec<(usize, usize)> {
+            let found = runs(counts).into_iter();
+            found.map(|run| (run.start, run.end)).collect()
+        };
+        assert_eq!(ends(&[0.0, 0.0, 4e4, 4e4, 3e4]), [(0, 2)]);
+        assert_eq!(ends(&[9.0, 4e4, 4e4, 3e4, 0.0]), [(4, 5), (0, 1)]);
+        assert_eq!(ends(&[4e4, 4e4, 0.0, 4e4, 4e4]), [(2, 3)]);
         // Nobody beside few came by chance, and so did a band of three.
         assert!(runs(&[3.0, 0.0, 2.0, 5.0, 6.0, 0.0, 7.0, 0.0]).is_empty());
         // Flanks that steepen, and ages that fall faster and faster.

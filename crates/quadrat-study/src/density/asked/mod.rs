@@ -128,8 +128,8 @@ pub fn within(of: Of<'_>, name: &str, places: &Places) -> Result<(), Problems> {
     Err(Problem::new(message).remedy(remedy).into())
 }
 
-/// How many points and boxes lie wholly beyond what a density covers, where it is zero. Those beyond
-/// the slices of a given column are refused: see [`within`].
+/// How many points and boxes lie wholly beyond what a density covers, where it is zero. Those
+/// beyond the slices of a given column are refused: see [`within`].
 pub fn beyond(of: Of<'_>, named: Named<'_>, places: &Places) -> Option<String> {
     let columns = usize::from(named.is_given)..named.names.len();
     let asked = columns.filter_map(|column| {

@@ -16,6 +16,7 @@ use super::sweep::CoefficientLines;
 
 /// Draws whose boxes are summed at a time.
 const BLOCK: usize = 256;
+
 /// What the logarithms of the boxes of the draws of a component should be, shape `[draws, boxes]`.
 ///
 /// # Arguments

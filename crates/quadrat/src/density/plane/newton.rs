@@ -15,8 +15,8 @@ const UNEXPLAINED: f64 = 1.0;
 /// Halvings of a step.
 const HALVINGS: i32 = 40;
 /// The weight of the missing information in the curvature: all of it, or less where the posterior
-/// is not convex. Where little of the information is seen, steps of a weight far below one gain next
-/// to nothing, so that weights are close to each other near one.
+/// is not convex. Where little of the information is seen, steps of a weight far below one gain
+/// next to nothing, so that weights are close to each other near one.
 const SHARES: [f64; 6] = [1.0, 0.97, 0.9, 0.75, 0.5, 0.0];
 
 /// The problem: rows in cells, and the functions that may explain them.

@@ -59,8 +59,8 @@ impl Pairs {
         (!self.areas.is_empty()).then(|| all.collect())
     }
 
-    /// The sides of boxes along an axis, but for those that are open at both ends, which say nothing
-    /// of this column.
+    /// The sides of boxes along an axis, but for those that are open at both ends, which say
+    /// nothing of this column.
     fn sides(&self, axis: usize, log: bool) -> impl Iterator<Item = (f64, f64, f64)> {
         let all = self.boxes.iter().map(move |b| side(b, axis, log));
         all.filter(|(from, to, _)| from.is_finite() || to.is_finite())

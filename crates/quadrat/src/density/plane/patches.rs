@@ -247,8 +247,8 @@ impl Patches {
         out
     }
 
-    /// These and, as one more where there is any, what they leave of the cells that can hold a value,
-    /// with the rows that are left of so many.
+    /// These and, as one more where there is any, what they leave of the cells that can hold a
+    /// value, with the rows that are left of so many.
     pub fn with_rest(&self, total: f64, inside: impl Fn(usize) -> f64) -> Self {
         let rest = self.weights.len();
         let mut out = Self {

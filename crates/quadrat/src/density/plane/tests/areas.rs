@@ -14,8 +14,8 @@ fn rectangle(x: (f64, f64), y: (f64, f64)) -> Polygon {
     Polygon::rectangle(x, y).unwrap()
 }
 
-/// Triangles that fill a slanted square with corners at (0, 1), (1, 0), (2, 1) and (1, 2), cut along
-/// both diagonals.
+/// Triangles that fill a slanted square with corners at (0, 1), (1, 0), (2, 1) and (1, 2), cut
+/// along both diagonals.
 fn slanted() -> [Polygon; 4] {
     let corners = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]];
     [0, 1, 2, 3].map(|k| polygon(&[corners[k], corners[(k + 1) % 4], [1.0, 1.0]]))
