@@ -1,8 +1,9 @@
 //! Cells of rows that were measured, by what they say of a row.
 
+use std::collections::BTreeMap;
+
 use quadrat::likelihood::Likelihood;
 
-use super::told::Own;
 use crate::diagnostic::{Place, Problem, Problems};
 use crate::engine::Posterior;
 use crate::new_row::{
@@ -12,6 +13,10 @@ use crate::new_row::{
 use crate::numbers::LARGEST;
 use crate::suggest;
 use crate::table::Table;
+
+/// Rows of one kind: the table that they are like, whether they are intervals of its values, and
+/// which rows.
+pub type Own = BTreeMap<(usize, bool), (String, Vec<usize>)>;
 
 /// The column of kinds.
 pub const KIND: &str = "kind";

@@ -8,8 +8,8 @@ mod record;
 mod reported;
 mod told;
 
-pub use answers::{Answered, CHOSEN, names, read};
+pub use answers::{Answered, CHOSEN, Own, names, read};
 pub use kinds::{Price, Tables, table_of};
 pub use offer::{offer, offers};
 pub use record::Record;
-pub use told::{Own, by_kind, conditioned};
+pub use told::{by_kind, conditioned};

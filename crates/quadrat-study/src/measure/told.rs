@@ -7,17 +7,13 @@ use anyhow::{Context, Result};
 use quadrat::model::Observations;
 use quadrat::support::Functionals;
 
-use super::answers::Answered;
+use super::answers::{Answered, Own};
 use super::record::Record;
 use super::reported::reported;
 use crate::diagnostic::{Problem, Problems};
 use crate::engine::{self, Posterior};
 use crate::new_row;
 use crate::table::Table;
-
-/// Rows of one kind: the table that they are like, whether they are intervals of its values, and
-/// which rows.
-pub type Own = BTreeMap<(usize, bool), (String, Vec<usize>)>;
 
 /// The rows with an answer by their kinds, and how many have none.
 ///

@@ -20,6 +20,14 @@ pub struct Group {
 }
 
 impl Group {
+    /// Its name in front of what is said of it; nothing where there is but one population.
+    pub fn in_front(&self) -> String {
+        match self.name.is_empty() {
+            true => String::new(),
+            false => format!("`{}`: ", self.words()),
+        }
+    }
+
     /// Its name in words.
     pub fn words(&self) -> String {
         clean(&self.name.join(", "))

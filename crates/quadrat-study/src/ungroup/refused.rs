@@ -65,7 +65,7 @@ pub fn hardly_asked(args: &Ungroup, group: &Group) -> Option<Problem> {
     (counted > 0.0 && asked < 1.0).then(|| {
         Problem::new(format!(
             "{}--sampled says that of {} counted {} were asked",
-            named(group),
+            group.in_front(),
             human(counted),
             human(asked)
         ))
@@ -73,31 +73,9 @@ pub fn hardly_asked(args: &Ungroup, group: &Group) -> Option<Problem> {
     })
 }
 
-/// An open last band that begins at a number which the one before it holds.
-pub fn held_twice(rows: &Rows, group: &Group, (band, unit): (usize, f64)) -> Problem {
-    let [from, first] = [group.lower[band], group.lower[band - 1]].map(human);
-    Problem::new(format!(
-        "{}the last band begins at {from}, which the band before it holds: it is {first} to {from}, and bands such as these hold their last number",
-        named(group)
-    ))
-    .at(rows.place(group, band, Part::Lower))
-    .remedy(format!(
-        "write where the last band begins, such as `{}+`",
-        human(group.lower[band] + unit)
-    ))
-}
-
-/// The name of a population in front of what is said of it.
-fn named(group: &Group) -> String {
-    match group.name.is_empty() {
-        true => String::new(),
-        false => format!("`{}`: ", group.words()),
-    }
-}
-
 /// A refusal of one population.
 pub fn of(rows: &Rows, group: &Group, error: &UngroupError) -> Problem {
-    let of = named(group);
+    let of = group.in_front();
     let at = |band: usize, part: Part, fact: String, remedy: &str| {
         Problem::new(format!("{of}{fact}"))
             .at(rows.place(group, band, part))

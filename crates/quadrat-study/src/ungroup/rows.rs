@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::group::Group;
-use super::{edges, inclusive, refused};
+use super::{edges, inclusive};
 use crate::diagnostic::{Place, Problem, Problems};
-use crate::numbers::count;
+use crate::numbers::{count, human};
 use crate::study::ungroup::Ungroup;
 use crate::table::{Reading, Table};
 
@@ -103,7 +103,7 @@ impl Rows {
         out.inclusive = inclusive::unit(&out.groups);
         if let (None, Some((at, band, unit))) = (out.inclusive, inclusive::held_twice(&out.groups))
         {
-            return Err(refused::held_twice(&out, &out.groups[at], (band, unit)).into());
+            return Err(out.held_twice(&out.groups[at], (band, unit)).into());
         }
         let mut groups = std::mem::take(&mut out.groups);
         for group in &mut groups {
@@ -256,6 +256,20 @@ impl Rows {
     /// The table as a whole.
     pub fn whole(&self) -> Place {
         self.table.whole()
+    }
+
+    /// An open last band that begins at a number which the one before it holds.
+    fn held_twice(&self, group: &Group, (band, unit): (usize, f64)) -> Problem {
+        let [from, first] = [group.lower[band], group.lower[band - 1]].map(human);
+        Problem::new(format!(
+            "{}the last band begins at {from}, which the band before it holds: it is {first} to {from}, and bands such as these hold their last number",
+            group.in_front()
+        ))
+        .at(self.place(group, band, Part::Lower))
+        .remedy(format!(
+            "write where the last band begins, such as `{}+`",
+            human(group.lower[band] + unit)
+        ))
     }
 
     /// Where a band of a group stands.

@@ -204,12 +204,7 @@ impl CountRows {
         let jet = |f: f64| self.jet(row, dispersion, f);
         let mut peaks = Peaks::default();
         if self.is_log_concave(dispersion > 0.0) {
-            let peak = if dispersion > 0.0 {
-                climb(cavity, guess, (f64::NEG_INFINITY, f64::INFINITY), jet)
-            } else {
-                mode(cavity, guess, jet)
-            };
-            peaks.add(peak, 0.0);
+            peaks.add(mode(cavity, guess, jet), 0.0);
             peaks.add(guess, 0.0);
             return peaks;
         }
@@ -320,12 +315,11 @@ impl CountRows {
             let share = dispersion * centre / (1.0 + dispersion * centre);
             if share < MOST_SHARE {
                 // With `d` the distance to a place where it is likely, so that no large numbers
-                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`. The last difference is
-                // taken without rounding, which large counts would multiply.
+                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
                 return finish(&|f| {
                     let d = (f - place).min(CLIP);
                     let rise = elementary::expm1(d);
-                    let value = y * d - total * elementary::log1p_short(share * rise);
+                    let value = y * d - total * elementary::log1p(share * rise);
                     at(centre * (rise + 1.0), value)
                 });
             }

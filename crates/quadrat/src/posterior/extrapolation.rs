@@ -32,12 +32,14 @@ impl Posterior {
         let at = at.select(self.dims())?;
         let kernel = self.problem.kernel();
         let labels = self.only_labels();
-        let own = (0..kernel.columns().len())
-            .filter(|d| kernel.output_column() != Some(*d) && !labels.contains(d));
-        let windows: Vec<(usize, Vec<(f64, f64)>)> = own.map(|d| (d, self.windows(d))).collect();
+        // Places have no column of outputs.
+        let inputs = (0..kernel.columns().len()).filter(|d| kernel.output_column() != Some(*d));
+        let own = inputs.enumerate().filter(|(_, d)| !labels.contains(d));
+        let windows: Vec<(usize, Vec<(f64, f64)>)> =
+            own.map(|(place, d)| (place, self.windows(d))).collect();
         let is_out = |row: usize| {
-            windows.iter().any(|(d, windows)| {
-                let (a, b) = at.extent(row, *d);
+            windows.iter().any(|(place, windows)| {
+                let (a, b) = at.extent(row, *place);
                 !windows.iter().any(|(lo, hi)| *lo <= a && b <= *hi)
             })
         };
