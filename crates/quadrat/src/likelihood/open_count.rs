@@ -46,7 +46,7 @@ impl CountRows {
     ) -> Option<Tilted> {
         let Belief { mean, variance } = cavity;
         let sd = variance.sqrt();
-        let log_z = quadrature::log_integral(guess, |f| {
+        let log_z = quadrature::log_integral(guess, sd, |f| {
             let at = edge(f);
             let [value, first, second] = log_upper_tail((f - mean) / sd);
             Jet {
@@ -119,8 +119,8 @@ mod tests {
                 }
             }
         }
-        // Both are one computation where the tail itself is taken: cavities that lie far below or
-        // are wide beside the tail, and counts that are all dispersion.
-        assert!(smooth * 10 > 3 * all, "{smooth} of {all}");
+        // Both are one computation where the tail itself is taken: cavities that lie far below, are
+        // wide beside the tail or narrow beside the count, and counts that are all dispersion.
+        assert!(smooth * 10 > all, "{smooth} of {all}");
     }
 }

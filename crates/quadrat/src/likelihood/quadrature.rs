@@ -346,14 +346,15 @@ const FLAT: f64 = 1e30;
 ///
 /// # Arguments
 /// * `guess` - where it is finite
-pub(super) fn log_integral(guess: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> {
+/// * `narrowest` - the sd of the steepest fall: steps do not pass over it
+pub(super) fn log_integral(guess: f64, narrowest: f64, jet: impl Fn(f64) -> Jet) -> Option<f64> {
     let flat = Belief {
         mean: guess,
         variance: FLAT,
     };
     let peak = mode(flat, guess, &jet);
     let top = jet(peak);
-    let width = (-top.second).sqrt().recip();
+    let width = (-top.second).sqrt().recip().min(4.0 * narrowest);
     let [sum] = trapezoid(width, |u| (jet(peak + u).value - top.value, [1.0]))?;
     let log = top.value + elementary::log(sum);
     log.is_finite().then_some(log)
