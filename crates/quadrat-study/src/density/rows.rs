@@ -174,6 +174,11 @@ impl Rows {
             .collect()
     }
 
+    /// Whether rows are counts in areas.
+    pub fn are_areas(&self) -> bool {
+        matches!(self.said, Said::Areas(..))
+    }
+
     /// Outlines of the polygons.
     pub fn borders(&self) -> Vec<Vec<[f64; 2]>> {
         self.polygons().flat_map(Polygons::borders).collect()

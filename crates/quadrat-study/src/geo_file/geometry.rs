@@ -3,21 +3,17 @@
 use std::ops::Range;
 
 use geojson::Position;
-use quadrat::support::{Polygon, RegionError, Ring, RingPlace};
+use quadrat::support::{Polygon, Ring, RingPlace};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
+use super::faults::{Coordinates, Fault, Faults, Unusable, position_at};
 use super::parse::offset;
 use super::{GeoFile, entries};
-use crate::diagnostic::{Problem, Problems, Remedy, shown};
+use crate::diagnostic::{Problems, Remedy, shown};
 use crate::numbers::count;
 
-/// How many broken features are listed.
-const LISTED: usize = 20;
 /// How many features without a geometry are named.
 const NAMED: usize = 5;
-/// What can be done about a feature without a geometry.
-const BARE: &str = "give it a Polygon or MultiPolygon, remove it, or let `empty = \"skip\"` in `region` leave out such features and their rows";
 
 /// The polygon of one feature.
 #[derive(Debug, Clone)]
@@ -38,73 +34,6 @@ const PROJECT: &str = "project the file yourself and";
 /// A polygon of the file: rings of positions.
 type Rings = Vec<Vec<Position>>;
 
-/// What is wrong with a feature. Its place is a range of bytes until it is shown: to find line and
-/// column, the file is read from its start.
-#[derive(Debug)]
-struct Fault {
-    message: String,
-    at: Range<usize>,
-    remedies: Vec<Remedy>,
-    /// Whether the feature has no geometry at all.
-    is_bare: bool,
-}
-
-impl Fault {
-    fn new(message: impl Into<String>, at: Range<usize>, remedy: impl Into<Remedy>) -> Self {
-        Self {
-            message: message.into(),
-            at,
-            remedies: vec![remedy.into()],
-            is_bare: false,
-        }
-    }
-
-    fn remedy(mut self, remedy: impl Into<Remedy>) -> Self {
-        self.remedies.push(remedy.into());
-        self
-    }
-}
-
-/// Features that cannot be used: the first are kept to be shown, all are counted.
-#[derive(Debug, Default)]
-struct Faults {
-    first: Vec<Fault>,
-    bare: usize,
-    all: usize,
-}
-
-impl Faults {
-    fn add(&mut self, fault: Fault) {
-        self.all += 1;
-        self.bare += usize::from(fault.is_bare);
-        if self.first.len() < LISTED {
-            self.first.push(fault);
-        }
-    }
-
-    fn problems(self, file: &GeoFile) -> Problems {
-        let mut problems = Problems::default();
-        let more = self.all > self.first.len();
-        for fault in self.first {
-            problems.push(Problem {
-                remedies: fault.remedies,
-                ..Problem::new(fault.message).at(file.place(&fault.at))
-            });
-        }
-        let mut tally = |number: usize, what: &str| {
-            let message = format!("{}: {} {what}", file.name, count(number, "feature"));
-            problems.push(Problem::new(message).tally());
-        };
-        if more && self.bare > 0 {
-            tally(self.bare, "without a geometry");
-        }
-        if more && self.all > self.bare {
-            tally(self.all - self.bare, "with a geometry that cannot be used");
-        }
-        problems
-    }
-}
-
 /// The polygons of every feature, which people know by their property `key`; what was mended is
 /// told in `warnings`. In degrees, a ring that steps over the antimeridian is continued beyond 180.
 /// Features without a geometry have none where that is asked for with `skips`, and are told too.
@@ -120,8 +49,8 @@ pub fn outlines(
     for feature in 0..file.features.len() {
         match outline(file, feature, degrees, key) {
             Ok(outline) => outlines.push(Some(outline)),
-            Err(fault) if skips && fault.is_bare => outlines.push(None),
-            Err(fault) => faults.add(fault),
+            Err(why) if skips && why.is_bare() => outlines.push(None),
+            Err(why) => faults.add(why, |why| why.told(file, &file.called(feature, key))),
         }
     }
     let outlines = faults.problems(file).or(outlines)?;
@@ -178,18 +107,17 @@ fn without_geometry(file: &GeoFile, key: Option<&str>, outlines: &[Option<Outlin
     )
 }
 
-fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Result<Outline, Fault> {
+fn outline(
+    file: &GeoFile,
+    at: usize,
+    degrees: bool,
+    key: Option<&str>,
+) -> Result<Outline, Unusable> {
     let feature = &file.features[at];
     let called = file.called(at, key);
     let Some(range) = &feature.geometry else {
-        return Err(Fault {
-            is_bare: true,
-            ..Fault::new(
-                format!("{called} has no geometry"),
-                feature.span.start..feature.span.start + 1,
-                BARE,
-            )
-        });
+        let start = feature.span.start;
+        return Err(Fault::bare(format!("{called} has no geometry"), start..start + 1).into());
     };
     let (parts, coordinates) = parts(file, &called, range)?;
     let mut rings = Vec::with_capacity(parts.len());
@@ -207,7 +135,8 @@ fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Resul
                         ),
                         position_at(file, &coordinates, &[p, r, v]),
                         "write `[longitude, latitude]`",
-                    ));
+                    )
+                    .into());
                 };
                 altitude |= position.len() > 2;
                 vertices.push([x, y]);
@@ -227,7 +156,8 @@ fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Resul
                             format!("{SPLIT}, or {PROJECT} add `planar = true`"),
                             format!("{SPLIT}, or {PROJECT} add `--planar`"),
                         ),
-                    ));
+                    )
+                    .into());
                 }
                 continue_over_antimeridian(&mut vertices);
             }
@@ -235,27 +165,8 @@ fn outline(file: &GeoFile, at: usize, degrees: bool, key: Option<&str>) -> Resul
         }
         rings.push(part_rings);
     }
-    let (polygon, mends) = Polygon::mended(rings).map_err(|error| {
-        let words = error.to_string();
-        let (fact, remedy) = words
-            .split_once("; ")
-            .unwrap_or((&words, "mend the polygon"));
-        let ring = match &error {
-            RegionError::FewVertices { ring, .. }
-            | RegionError::ZeroArea { ring }
-            | RegionError::SelfCrossing { ring, .. }
-            | RegionError::Folded { ring, .. }
-            | RegionError::HoleOutside { ring, .. }
-            | RegionError::Overlap { second: ring, .. } => vec![ring.part, ring.ring],
-            RegionError::Huge { ring, vertex, .. } => vec![ring.part, ring.ring, *vertex],
-            _ => vec![0, 0],
-        };
-        Fault::new(
-            format!("{called}: {fact}"),
-            position_at(file, &coordinates, &ring),
-            remedy,
-        )
-    })?;
+    let (polygon, mends) =
+        Polygon::mended(rings).map_err(|error| Unusable::Polygon(error, coordinates))?;
     let mut mended: Vec<String> = mends
         .iter()
         .map(|mend| format!("({called}): {mend}"))
@@ -313,12 +224,6 @@ fn continue_over_antimeridian(ring: &mut Ring) {
     for vertex in ring.iter_mut().filter(|vertex| crosses && vertex[0] < 0.0) {
         vertex[0] += 360.0;
     }
-}
-
-/// Where the coordinates of a geometry stand, and whether they are those of one polygon.
-struct Coordinates {
-    whole: Range<usize>,
-    one: bool,
 }
 
 fn parts(
@@ -385,28 +290,12 @@ fn parts(
     })?;
     let whole = whole.clone();
     if parts.iter().all(|part| part.iter().all(Vec::is_empty)) {
-        return Err(Fault {
-            is_bare: true,
-            ..Fault::new(format!("the polygon of {called} is empty"), whole, BARE)
-        });
+        return Err(Fault::bare(
+            format!("the polygon of {called} is empty"),
+            whole,
+        ));
     }
     Ok((parts, Coordinates { whole, one }))
-}
-
-/// Where a ring (part, ring) or a position (part, ring, vertex) stands.
-fn position_at(file: &GeoFile, coordinates: &Coordinates, path: &[usize]) -> Range<usize> {
-    let path = if coordinates.one { &path[1..] } else { path };
-    let mut range = coordinates.whole.clone();
-    for &step in path {
-        let part = &file.text[range.clone()];
-        let Ok(raw) = serde_json::from_str::<Vec<&RawValue>>(part) else {
-            break;
-        };
-        let Some(item) = raw.get(step) else { break };
-        let start = range.start + (item.get().as_ptr() as usize - part.as_ptr() as usize);
-        range = start..start + item.get().len();
-    }
-    range
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! as a table, and the same text again with predictions among the properties.
 
 mod entries;
+mod faults;
 mod geometry;
 mod output;
 mod parse;

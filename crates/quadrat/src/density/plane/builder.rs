@@ -4,7 +4,7 @@ use crate::support::Polygon;
 
 use super::super::shared::settings;
 use super::grid::Normalisation;
-use super::plan::{KnownOfRows, RowsAndSettings};
+use super::plan::{KnownOfPairs, RowsAndSettings};
 
 /// A density of two columns: a builder whose end is [`Density2d::estimate`].
 ///
@@ -76,7 +76,7 @@ impl<'a> Density2d<'a> {
     #[must_use]
     pub fn from_bins(x: [&'a [f64]; 2], y: [&'a [f64]; 2], counts: &'a [f64]) -> Self {
         let mut plan = RowsAndSettings::new(Normalisation::Joint, &[], &[]);
-        plan.rows = KnownOfRows::Boxes([x[0], x[1], y[0], y[1]]);
+        plan.rows = KnownOfPairs::Boxes([x[0], x[1], y[0], y[1]]);
         plan.weights = Some(counts);
         Self(plan)
     }
@@ -106,7 +106,7 @@ impl<'a> Density2d<'a> {
     #[must_use]
     pub fn from_areas(areas: &'a [Polygon], counts: &'a [f64]) -> Self {
         let mut plan = RowsAndSettings::new(Normalisation::Joint, &[], &[]);
-        plan.rows = KnownOfRows::Areas(areas);
+        plan.rows = KnownOfPairs::Areas(areas);
         plan.weights = Some(counts);
         plan.polygons = Some(areas);
         Self(plan)

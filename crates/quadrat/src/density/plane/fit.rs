@@ -17,7 +17,7 @@ use super::kept::{Kept, POLYNOMIALS};
 use super::lift::lift;
 use super::mask;
 use super::pairs::{Pairs, clean, clean_areas, clean_boxes};
-use super::plan::{KnownOfRows, RowsAndSettings};
+use super::plan::{KnownOfPairs, RowsAndSettings};
 use super::spread::spread;
 use super::{orders, warned};
 
@@ -80,11 +80,11 @@ impl RowsAndSettings<'_> {
         self.check()?;
         let bounds = self.bounded()?;
         let mut pairs = match self.rows {
-            KnownOfRows::Pairs(columns) => clean(columns, self.weights, bounds, self.log),
-            KnownOfRows::Boxes(ends) => {
+            KnownOfPairs::Pairs(columns) => clean(columns, self.weights, bounds, self.log),
+            KnownOfPairs::Boxes(ends) => {
                 clean_boxes(ends, self.weights.unwrap_or_default(), bounds, self.log)
             }
-            KnownOfRows::Areas(areas) => {
+            KnownOfPairs::Areas(areas) => {
                 clean_areas(areas, self.weights.unwrap_or_default(), bounds, self.log)
             }
         }
@@ -96,8 +96,8 @@ impl RowsAndSettings<'_> {
             warnings.extend(widened.map(|w| w.of_column(axis)));
         }
         let areas = match self.rows {
-            KnownOfRows::Areas(areas) => areas,
-            KnownOfRows::Pairs(_) | KnownOfRows::Boxes(_) => &[],
+            KnownOfPairs::Areas(areas) => areas,
+            KnownOfPairs::Pairs(_) | KnownOfPairs::Boxes(_) => &[],
         };
         let polygons = (self.polygons, areas);
         let grid = CellGrid::new(axes, &pairs, self.kind, polygons, &mut warnings)?;
@@ -152,7 +152,7 @@ impl RowsAndSettings<'_> {
             return error;
         }
         let count = match self.rows {
-            KnownOfRows::Pairs([x, y]) => {
+            KnownOfPairs::Pairs([x, y]) => {
                 let is_out = |x: f64, (from, to): (f64, f64)| x < from || x > to;
                 let pairs = x
                     .iter()
@@ -161,7 +161,7 @@ impl RowsAndSettings<'_> {
                 let out = pairs.filter(|(x, y)| is_out(**x, bounds[0]) || is_out(**y, bounds[1]));
                 out.count()
             }
-            KnownOfRows::Boxes(_) | KnownOfRows::Areas(_) => 1,
+            KnownOfPairs::Boxes(_) | KnownOfPairs::Areas(_) => 1,
         };
         DensityError::Beyond { count, first: row }
     }

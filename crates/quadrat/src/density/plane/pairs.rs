@@ -177,10 +177,10 @@ pub(in super::super) fn clean_boxes(
         }
         let mut clipped = own;
         for axis in [0, 1] {
-            let ((lower, upper), (from, to)) = (own[axis], bounds[axis]);
             if weights[i] <= 0.0 {
                 continue;
             }
+            let (lower, upper) = own[axis];
             if lower > upper {
                 return Err(DensityError::Interval {
                     row: i,
@@ -189,12 +189,9 @@ pub(in super::super) fn clean_boxes(
                 }
                 .of_column(axis));
             }
-            let nearest = if upper < from { upper } else { lower };
-            let is_beyond = upper < from || lower > to;
-            if is_beyond || log[axis] && upper <= 0.0 {
-                within(i, nearest, bounds[axis], log[axis]).map_err(|e| e.of_column(axis))?;
-            }
-            clipped[axis] = (lower.max(from), upper.min(to));
+            let has_logarithm = !log[axis] || upper > 0.0;
+            clipped[axis] = possible(i, own[axis], bounds[axis], has_logarithm)
+                .map_err(|e| e.of_column(axis))?;
         }
         let is_open = |axis: &usize| holds_all(own[*axis], bounds[*axis], log[*axis]);
         if weights[i] > 0.0 && [0, 1].iter().all(is_open) {
@@ -263,12 +260,9 @@ pub(in super::super) fn clean_areas(
             continue;
         }
         for axis in [0, 1] {
-            let ((lower, upper), (from, to)) = (ends[axis], bounds[axis]);
-            let nearest = if upper < from { upper } else { lower };
-            if upper < from || lower > to || log[axis] && lower <= 0.0 {
-                within(i, nearest, bounds[axis], log[axis]).map_err(|e| e.of_column(axis))?;
-            }
-            ends[axis] = (lower.max(from), upper.min(to));
+            let has_logarithm = !log[axis] || ends[axis].0 > 0.0;
+            ends[axis] = possible(i, ends[axis], bounds[axis], has_logarithm)
+                .map_err(|e| e.of_column(axis))?;
         }
         out.boxes.push((ends, *weight));
         out.areas.push(i);
@@ -281,6 +275,23 @@ pub(in super::super) fn clean_areas(
     }
     out.limit();
     Ok(out)
+}
+
+/// What bounds leave of a side of a box or an area.
+///
+/// # Errors
+/// A side beyond them, or without a logarithm where one is taken.
+fn possible(
+    row: usize,
+    (lower, upper): (f64, f64),
+    bounds: (f64, f64),
+    has_logarithm: bool,
+) -> Result<(f64, f64), DensityError> {
+    if upper < bounds.0 || lower > bounds.1 || !has_logarithm {
+        let nearest = if upper < bounds.0 { upper } else { lower };
+        within(row, nearest, bounds, !has_logarithm)?;
+    }
+    Ok((lower.max(bounds.0), upper.min(bounds.1)))
 }
 
 fn within(row: usize, value: f64, bounds: (f64, f64), log: bool) -> Result<(), DensityError> {

@@ -16,9 +16,9 @@ const MOST: [[usize; 2]; 2] = [[300, 300], [300, 1000]];
 const MOST_CELLS: usize = 90_000;
 const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// What is known of every row.
+/// What is known of every pair of values.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum KnownOfRows<'a> {
+pub(super) enum KnownOfPairs<'a> {
     /// Both values.
     Pairs([&'a [f64]; 2]),
     /// That it lies in a box: lower and upper ends along the first axis, then along the second.
@@ -31,7 +31,7 @@ pub(super) enum KnownOfRows<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct RowsAndSettings<'a> {
     pub kind: Normalisation,
-    pub rows: KnownOfRows<'a>,
+    pub rows: KnownOfPairs<'a>,
     /// Inside of which alone values can be.
     pub polygons: Option<&'a [Polygon]>,
     pub weights: Option<&'a [f64]>,
@@ -53,7 +53,7 @@ impl<'a> RowsAndSettings<'a> {
     pub fn new(kind: Normalisation, x: &'a [f64], y: &'a [f64]) -> Self {
         Self {
             kind,
-            rows: KnownOfRows::Pairs([x, y]),
+            rows: KnownOfPairs::Pairs([x, y]),
             polygons: None,
             weights: None,
             bounds: [OPEN; 2],

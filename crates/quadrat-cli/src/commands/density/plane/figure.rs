@@ -11,7 +11,8 @@ use super::picture::seen;
 /// Probabilities of the regions whose outlines are drawn.
 const OUTLINES: [f64; 3] = [0.5, 0.8, 0.95];
 
-/// The map of the density, with the outlines of the smallest regions.
+/// The map of the density, with the outlines of the smallest regions; over areas with their borders
+/// alone, beside which nobody could tell them.
 pub fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
     let [x, y] = [0, 1].map(|axis| seen(estimate, axis));
     let (columns, edges) = (estimate.shape()[1], [0, 1].map(|axis| estimate.edges(axis)));
@@ -31,10 +32,22 @@ pub fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
     };
     let predicted = x.clone().flat_map(|i| y.clone().map(move |j| (i, j)));
     let predicted: Vec<Pixel> = predicted.map(|(i, j)| pixel(i, j)).collect();
-    let held = OUTLINES.map(percent).join(", ");
+    let (what, lines, said) = match rows.are_areas() {
+        true => (
+            "area",
+            land(rows),
+            "Lines are the borders of the areas.".to_owned(),
+        ),
+        false => {
+            let lines = outlines(estimate).into_iter().chain(land(rows)).collect();
+            let held = OUTLINES.map(percent).join(", ");
+            let said = format!("Outlines hold {held} of the probability in the smallest area.");
+            ("row", lines, said)
+        }
+    };
     let caption = format!(
-        "The density of {}, and its standard deviation. Outlines hold {held} of the probability in the smallest area.",
-        count(rows.len(), "row"),
+        "The density of {}, and its standard deviation. {said}",
+        count(rows.len(), what),
     );
     Figure::Surface(SurfaceFigure {
         heading: Heading::new("density", title).with_caption(caption),
@@ -43,7 +56,7 @@ pub fn surface(title: &str, rows: &Rows, estimate: &Estimate2d) -> Figure {
         value: Axis::new("density"),
         predicted,
         level: estimate.level(),
-        borders: outlines(estimate).into_iter().chain(land(rows)).collect(),
+        borders: lines,
         marked: rows.marks(),
         marked_label: "Rows".to_owned(),
         ..SurfaceFigure::default()
