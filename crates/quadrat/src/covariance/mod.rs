@@ -14,6 +14,7 @@ mod coupled;
 mod cross;
 mod factor;
 mod induced;
+mod kept;
 mod lags;
 mod line;
 mod line_term;
@@ -42,6 +43,7 @@ pub use cross::{Cross, CrossWork};
 use factor::all_are;
 use faer::{Mat, MatMut, MatRef};
 pub use induced::{Induced, Shift};
+pub use kept::KeptPairs;
 pub(crate) use line_term::LineTerm;
 pub(crate) use nodes::NodeRule;
 pub(crate) use periodic_term::{LEAST_PERIODIC, MOST_HARMONICS, PeriodicTerm};
@@ -221,7 +223,9 @@ impl Covariance {
         adjoint: MatRef<'_, f64>,
         gradient: &mut [f64],
     ) {
-        self.contract_blocks(theta, Sides { a, b: a }, adjoint, true, gradient);
+        let sides = Sides { a, b: a };
+        let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
+        self.contract_groups(&groups, theta, sides, adjoint, true, gradient);
     }
 
     /// `gradient[p] += sum_i adjoint[i] dK_ii / d theta_p`.
@@ -278,7 +282,9 @@ impl Covariance {
         adjoint: MatRef<'_, f64>,
         gradient: &mut [f64],
     ) {
-        self.contract_blocks(theta, Sides { a, b }, adjoint, false, gradient);
+        let sides = Sides { a, b };
+        let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
+        self.contract_groups(&groups, theta, sides, adjoint, false, gradient);
     }
 
     /// Nodes that stand for every row at these hyperparameters, over all terms of the kernel: one
@@ -348,40 +354,16 @@ impl Covariance {
         sides: Sides<'_>,
         symmetric: bool,
         is_zero: bool,
-        mut out: MatMut<'_, f64>,
+        out: MatMut<'_, f64>,
     ) {
-        let (n, m) = (sides.a.len(), sides.b.len());
-        if n == 0 || m == 0 {
-            return;
-        }
         let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
-        let ready = prepare(&groups, theta, WithSlopes::No, Tabulation::WhenRepeated);
-        let is_plain = plain::is_plain(&groups);
-        if !is_zero && !is_plain {
-            out.fill(0.0);
-        }
-        let fill = |work: &mut Work, (index, mut out): (usize, MatMut<'_, f64>)| {
-            let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
-            let rows = if symmetric { 0..columns.end } else { 0..n };
-            for group in &ready {
-                let (rows, columns) = (rows.clone(), columns.clone());
-                group.add_block(rows, columns, symmetric, !is_plain, work, out.as_mut());
-            }
-        };
-        if is_small(&groups) {
-            let mut work = Work::default();
-            for (index, first) in (0..m).step_by(COLUMNS).enumerate() {
-                let chunk = out.as_mut().subcols_mut(first, COLUMNS.min(m - first));
-                fill(&mut work, (index, chunk));
-            }
-        } else {
-            let chunks = out.par_col_chunks_mut(COLUMNS);
-            chunks.enumerate().for_each_init(Work::default, fill);
-        }
+        fill_groups(&groups, theta, sides, symmetric, is_zero, out);
     }
 
-    fn contract_blocks(
+    /// Adds the derivatives of what [`fill_groups`] writes.
+    fn contract_groups(
         &self,
+        groups: &[TermGroup<'_>],
         theta: &[f64],
         sides: Sides<'_>,
         adjoint: MatRef<'_, f64>,
@@ -389,8 +371,7 @@ impl Covariance {
         gradient: &mut [f64],
     ) {
         let (n, m) = (sides.a.len(), sides.b.len());
-        let groups = regions::resolve(&self.terms, theta, sides, self.resolution);
-        let ready = prepare(&groups, theta, WithSlopes::Yes, Tabulation::WhenRepeated);
+        let ready = prepare(groups, theta, WithSlopes::Yes, Tabulation::WhenRepeated);
         let contract = |work: &mut Work, index: usize| {
             let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
             let mut own = vec![0.0; self.parameters];
@@ -410,7 +391,7 @@ impl Covariance {
             own
         };
         let indices = 0..m.div_ceil(COLUMNS);
-        let blocks: Vec<Vec<f64>> = if is_small(&groups) {
+        let blocks: Vec<Vec<f64>> = if is_small(groups) {
             let mut work = Work::default();
             indices.map(|index| contract(&mut work, index)).collect()
         } else {
@@ -423,6 +404,44 @@ impl Covariance {
         for block in blocks {
             gradient.iter_mut().zip(&block).for_each(|(g, b)| *g += b);
         }
+    }
+}
+
+/// Writes `K_ab` from resolved terms, see [`Covariance::fill`].
+fn fill_groups(
+    groups: &[TermGroup<'_>],
+    theta: &[f64],
+    sides: Sides<'_>,
+    symmetric: bool,
+    is_zero: bool,
+    mut out: MatMut<'_, f64>,
+) {
+    let (n, m) = (sides.a.len(), sides.b.len());
+    if n == 0 || m == 0 {
+        return;
+    }
+    let ready = prepare(groups, theta, WithSlopes::No, Tabulation::WhenRepeated);
+    let is_plain = plain::is_plain(groups);
+    if !is_zero && !is_plain {
+        out.fill(0.0);
+    }
+    let fill = |work: &mut Work, (index, mut out): (usize, MatMut<'_, f64>)| {
+        let columns = index * COLUMNS..((index + 1) * COLUMNS).min(m);
+        let rows = if symmetric { 0..columns.end } else { 0..n };
+        for group in &ready {
+            let (rows, columns) = (rows.clone(), columns.clone());
+            group.add_block(rows, columns, symmetric, !is_plain, work, out.as_mut());
+        }
+    };
+    if is_small(groups) {
+        let mut work = Work::default();
+        for (index, first) in (0..m).step_by(COLUMNS).enumerate() {
+            let chunk = out.as_mut().subcols_mut(first, COLUMNS.min(m - first));
+            fill(&mut work, (index, chunk));
+        }
+    } else {
+        let chunks = out.par_col_chunks_mut(COLUMNS);
+        chunks.enumerate().for_each_init(Work::default, fill);
     }
 }
 

@@ -198,8 +198,10 @@ pub fn evidence_and_gradient(
     if let Some(found) = problem.structured(theta, true) {
         return Ok(found);
     }
-    let gram = match few_directions(problem, theta, gram(problem, theta)?) {
-        Ok(found) => return Ok((found.log_evidence, found.gradient(problem, theta))),
+    problem.check_matrix()?;
+    let (gram, kept) = problem.gram_kept(theta);
+    let gram = match few_directions(problem, theta, gram) {
+        Ok(found) => return Ok((found.log_evidence, found.gradient(problem, theta, &kept))),
         Err(gram) => gram,
     };
     let conditioned = condition_under(problem, theta, gram)?;
@@ -221,7 +223,7 @@ pub fn evidence_and_gradient(
         }
     };
     let mut gradient = vec![0.0; theta.len()];
-    problem.contract(theta, &adjoint, &noise_adjoint, &mut gradient);
+    problem.contract_kept(theta, &kept, &adjoint, &noise_adjoint, &mut gradient);
     Ok((conditioned.log_evidence, gradient))
 }
 

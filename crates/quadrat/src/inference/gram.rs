@@ -1,6 +1,7 @@
 //! What exact inference asks of a model.
 
 use super::row_factor::RowFactor;
+use crate::covariance::KeptPairs;
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::parameter::Parameter;
@@ -33,6 +34,11 @@ pub trait LinearGaussian: Sync {
     ///
     /// The Kronecker form requires the same noise variance on every row.
     fn gram(&self, theta: &[f64]) -> Gram;
+
+    /// As [`Self::gram`], with what [`Self::contract_kept`] at the same `theta` can use again.
+    fn gram_kept(&self, theta: &[f64]) -> (Gram, KeptPairs) {
+        (self.gram(theta), KeptPairs::default())
+    }
 
     /// Functions whose coefficients are unknown, at the rows and in prior standard deviations of
     /// the coefficients: `U`, shape `[n, r]`, which adds `U U'` to the covariance. None where there
@@ -80,6 +86,18 @@ pub trait LinearGaussian: Sync {
     ///   that `dL = <G, dK>`; for Kronecker `dL = sum_d <axes_d, dK_d>`, without `rank_one`
     /// * `noise_adjoint` - `dL / d variance` of every row, length `n`
     fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]);
+
+    /// As [`Self::contract`], with what was kept at the same `theta`.
+    fn contract_kept(
+        &self,
+        theta: &[f64],
+        _kept: &KeptPairs,
+        adjoint: &Gram,
+        noise_adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
+        self.contract(theta, adjoint, noise_adjoint, gradient);
+    }
 
     /// The kernel expression, for error messages.
     fn describe(&self) -> String;

@@ -9,6 +9,7 @@
 //! and all products cost some `n^2 r` in place of `n^3`. `A` has no eigenvalue below one.
 
 use super::gram::{Gram, LinearGaussian};
+use crate::covariance::KeptPairs;
 use crate::linalg::{
     Cholesky, Mat, MatRef, dot, low_rank_root, map_lower, matvec, par_gemm_lower_into,
     scale_columns,
@@ -126,7 +127,12 @@ impl FewDirections {
     ///    N^{-1}) $$
     ///
     /// with `H` and `P` as they are kept here.
-    pub fn gradient(&self, problem: &dyn LinearGaussian, theta: &[f64]) -> Vec<f64> {
+    pub fn gradient(
+        &self,
+        problem: &dyn LinearGaussian,
+        theta: &[f64],
+        kept: &KeptPairs,
+    ) -> Vec<f64> {
         let (rank, n) = (self.half.nrows(), self.half.ncols());
         let mut all = Mat::zeros(rank + self.pulled.nrows() + 1, n);
         for row in 0..n {
@@ -143,7 +149,7 @@ impl FewDirections {
         });
         let noise: Vec<f64> = (0..n).map(|row| adjoint[(row, row)]).collect();
         let mut gradient = vec![0.0; theta.len()];
-        problem.contract(theta, &Gram::Dense(adjoint), &noise, &mut gradient);
+        problem.contract_kept(theta, kept, &Gram::Dense(adjoint), &noise, &mut gradient);
         gradient
     }
 }
@@ -203,7 +209,7 @@ mod tests {
         let right = condition(&rows, &theta).unwrap().log_evidence;
         // What the root leaves out, 300 eps, over a noise of .02, for 300 rows.
         assert!((found.log_evidence - right).abs() < 1e-8);
-        let gradient = found.gradient(&rows, &theta);
+        let gradient = found.gradient(&rows, &theta, &KeptPairs::default());
         let (value, by_search) = evidence_and_gradient(&rows, &theta).unwrap();
         assert_eq!((value, &by_search), (found.log_evidence, &gradient));
         for i in 0..3 {

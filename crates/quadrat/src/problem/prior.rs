@@ -1,7 +1,7 @@
 //! The Gaussian prior of the function: kernel and mean with unknown coefficients.
 
 use super::mean::Means;
-use crate::covariance::{Covariance, LEAST_PERIODIC, LineTerm, NodeRule, PeriodicTerm};
+use crate::covariance::{Covariance, KeptPairs, LEAST_PERIODIC, LineTerm, NodeRule, PeriodicTerm};
 use crate::inference::sites::Parted;
 use crate::kernel::Kernel;
 use crate::linalg::Mat;
@@ -149,6 +149,11 @@ impl Prior {
     /// Prior covariance of the functionals without those functions.
     pub fn covariance_apart(&self, theta: &[f64], at: &Functionals) -> Mat<f64> {
         self.apart(theta).covariance.matrix(theta, at)
+    }
+
+    /// [`Self::covariance_apart`], and what its gradient can use again.
+    pub fn covariance_kept(&self, theta: &[f64], at: &Functionals) -> (Mat<f64>, KeptPairs) {
+        self.apart(theta).covariance.matrix_kept(theta, at)
     }
 
     /// Prior covariance between functionals without those functions, shape `[a.len(), b.len()]`.

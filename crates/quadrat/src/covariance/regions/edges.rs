@@ -1,6 +1,7 @@
 //! What the boundaries of regions add to a block of the covariance.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
@@ -13,8 +14,9 @@ use super::planar::Planar;
 use super::separable::{LineDifferences, Separable};
 use super::side::{Item, ScaledAxes, ScaledSide, new_side, without_lines};
 use super::sums::Buffer;
+use super::table::PairTable;
 use super::tensor::{Tensor, grid_grid};
-use super::value::CovarianceValue;
+use super::value::{CovarianceValue, Total};
 use crate::covariance::Resolution;
 use crate::covariance::plan::{KernelTerm, ProfileFamily};
 use crate::covariance::prepared::{PreparedTerm, prepare_term};
@@ -32,6 +34,8 @@ pub(in crate::covariance) struct Edges {
     b: Option<Functionals>,
     /// One, or the members of a mixture; they are added.
     layers: Vec<Layer>,
+    /// Of all pairs, where a matrix and its gradient share them.
+    table: Option<Arc<PairTable>>,
 }
 
 /// Both sides under one planar kernel.
@@ -108,6 +112,7 @@ impl Edges {
             a,
             b,
             layers,
+            table: None,
         };
         let bulk_a = edges.bulk(&edges.a, |layer| &layer.a);
         let bulk_b = edges.b.as_ref().map(|b| edges.bulk(b, Layer::other));
@@ -324,17 +329,29 @@ impl ReadyEdges<'_> {
     }
 }
 
-/// A [`CovarianceValue`] over all layers, and its derivative in `alpha`.
-#[derive(Default)]
-struct Total {
-    k: f64,
-    d: [f64; 2],
-    alpha: f64,
-}
-
 impl Edges {
+    /// Computes all pairs with their slopes at once, to be kept; none where these are two sets, or
+    /// too many.
+    pub fn tabulate(&mut self) -> Option<Arc<PairTable>> {
+        let atoms = self.a.atom_count();
+        if self.b.is_some() {
+            return None;
+        }
+        let value = |work: &mut EdgeWork, a, b| self.value(a, b, true, work);
+        self.table = PairTable::new(atoms, value).map(Arc::new);
+        self.table.clone()
+    }
+
+    /// Takes pairs that were computed before.
+    pub fn reuse(&mut self, table: Arc<PairTable>) {
+        self.table = Some(table);
+    }
+
     /// What the boundaries of two atoms add, where they do.
     fn value(&self, a: usize, b: usize, slopes: bool, work: &mut EdgeWork) -> Option<Total> {
+        if let Some(table) = &self.table {
+            return table.get(a, b);
+        }
         let family = self.planar.family();
         let separable = self.planar.separable();
         let reach = match separable {

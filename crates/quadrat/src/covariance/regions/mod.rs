@@ -41,6 +41,7 @@ mod separable;
 mod shared_area;
 mod side;
 mod sums;
+mod table;
 mod tensor;
 mod value;
 
@@ -51,6 +52,7 @@ pub(super) use cubature::resolution;
 use edges::Edges;
 pub(super) use edges::{EdgeWork, ReadyEdges};
 use planar::Planar;
+pub(super) use table::PairTable;
 
 use super::Resolution;
 use super::plan::KernelTerm;

@@ -6,7 +6,7 @@ use super::super::tables::Tables;
 use super::chain_rows::ChainRows;
 use super::interface::Engine;
 use super::limits::{check_atoms, check_dense, check_line};
-use crate::covariance::{Chain, Covariance, Grid, LEAST_PERIODIC};
+use crate::covariance::{Chain, Covariance, Grid, KeptPairs, LEAST_PERIODIC};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
@@ -223,6 +223,14 @@ impl LinearGaussian for ExactEngine {
         Gram::Dense(self.prior.covariance_apart(theta, &self.supports))
     }
 
+    fn gram_kept(&self, theta: &[f64]) -> (Gram, KeptPairs) {
+        if self.axes.is_some() {
+            return (self.gram(theta), KeptPairs::default());
+        }
+        let (k, kept) = self.prior.covariance_kept(theta, &self.supports);
+        (Gram::Dense(k), kept)
+    }
+
     fn basis(&self, theta: &[f64]) -> Option<Mat<f64>> {
         (self.axes.is_none() && self.prior.has_functions(theta))
             .then(|| self.prior.functions(theta, &self.supports))
@@ -263,10 +271,27 @@ impl LinearGaussian for ExactEngine {
     }
 
     fn contract(&self, theta: &[f64], adjoint: &Gram, noise_adjoint: &[f64], gradient: &mut [f64]) {
+        self.contract_kept(
+            theta,
+            &KeptPairs::default(),
+            adjoint,
+            noise_adjoint,
+            gradient,
+        );
+    }
+
+    fn contract_kept(
+        &self,
+        theta: &[f64],
+        kept: &KeptPairs,
+        adjoint: &Gram,
+        noise_adjoint: &[f64],
+        gradient: &mut [f64],
+    ) {
         match (adjoint, &self.axes) {
             (Gram::Dense(g), _) => {
                 let covariance = &self.prior.of_kernel;
-                covariance.contract(theta, &self.supports, g.as_ref(), gradient);
+                covariance.contract_kept(theta, &self.supports, kept, g.as_ref(), gradient);
             }
             (Gram::Kronecker { axes: adjoints, .. }, Some((axes, covariances))) => {
                 for ((g, set), covariance) in adjoints.iter().zip(axes).zip(covariances) {

@@ -1,0 +1,38 @@
+//! All pairs of the regions of a set, computed once for a matrix and its gradient.
+
+use rayon::prelude::*;
+
+use super::edges::EdgeWork;
+use super::value::Total;
+
+/// Most atoms of a set whose pairs are kept: 80 MB.
+const MOST_ATOMS: usize = 2000;
+
+/// What boundaries add to every pair of atoms of one set, where they do: on and above the diagonal,
+/// column by column.
+#[derive(Debug)]
+pub(in crate::covariance) struct PairTable(Vec<Option<Total>>);
+
+impl PairTable {
+    /// Computes every pair; none of too many atoms.
+    pub fn new(
+        atoms: usize,
+        value: impl Fn(&mut EdgeWork, usize, usize) -> Option<Total> + Sync,
+    ) -> Option<Self> {
+        if atoms > MOST_ATOMS {
+            return None;
+        }
+        let column = |work: &mut EdgeWork, b: usize| -> Vec<Option<Total>> {
+            (0..=b).map(|a| value(work, a, b)).collect()
+        };
+        let columns = (0..atoms).into_par_iter();
+        let columns: Vec<_> = columns.map_init(EdgeWork::default, column).collect();
+        Some(Self(columns.concat()))
+    }
+
+    /// What the boundaries of two atoms add, in any order.
+    pub fn get(&self, a: usize, b: usize) -> Option<Total> {
+        let (row, column) = (a.min(b), a.max(b));
+        self.0[column * (column + 1) / 2 + row]
+    }
+}
