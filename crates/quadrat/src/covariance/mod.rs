@@ -44,6 +44,7 @@ use factor::all_are;
 use faer::{Mat, MatMut, MatRef};
 pub use induced::{Induced, Shift};
 pub use kept::KeptPairs;
+pub(crate) use kept::ROUGH;
 pub(crate) use line_term::LineTerm;
 pub(crate) use nodes::NodeRule;
 pub(crate) use periodic_term::{LEAST_PERIODIC, MOST_HARMONICS, PeriodicTerm};

@@ -195,11 +195,20 @@ pub fn evidence_and_gradient(
     problem: &dyn LinearGaussian,
     theta: &[f64],
 ) -> Result<(f64, Vec<f64>), FitError> {
+    evaluate(problem, theta, false)
+}
+
+/// As [`evidence_and_gradient`], by rough covariances where that is asked for.
+fn evaluate(
+    problem: &dyn LinearGaussian,
+    theta: &[f64],
+    is_rough: bool,
+) -> Result<(f64, Vec<f64>), FitError> {
     if let Some(found) = problem.structured(theta, true) {
         return Ok(found);
     }
     problem.check_matrix()?;
-    let (gram, kept) = problem.gram_kept(theta);
+    let (gram, kept) = problem.gram_kept(theta, is_rough);
     let gram = match few_directions(problem, theta, gram) {
         Ok(found) => return Ok((found.log_evidence, found.gradient(problem, theta, &kept))),
         Err(gram) => gram,
@@ -248,9 +257,9 @@ impl Evidence for Exact<'_> {
     fn evaluate_along(
         &self,
         theta: &[f64],
-        _: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<(f64, Vec<f64>), FitError> {
-        evidence_and_gradient(self.0, theta)
+        evaluate(self.0, theta, warm_start.is_coarse)
     }
 
     fn value_along(&self, theta: &[f64], _: &mut WarmStart) -> Result<f64, FitError> {

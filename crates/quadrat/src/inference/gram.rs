@@ -36,7 +36,10 @@ pub trait LinearGaussian: Sync {
     fn gram(&self, theta: &[f64]) -> Gram;
 
     /// As [`Self::gram`], with what [`Self::contract_kept`] at the same `theta` can use again.
-    fn gram_kept(&self, theta: &[f64]) -> (Gram, KeptPairs) {
+    ///
+    /// # Arguments
+    /// * `is_rough` - whether a few digits are enough, where they show an optimum as well
+    fn gram_kept(&self, theta: &[f64], _is_rough: bool) -> (Gram, KeptPairs) {
         (self.gram(theta), KeptPairs::default())
     }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct WarmStart {
     pub(super) is_rough: bool,
-    /// Whether few nodes of rows with two latent values will do.
+    /// Whether few nodes of rows with two latent values will do, and few digits of covariances of
+    /// regions.
     pub(super) is_coarse: bool,
     memory: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -28,7 +29,8 @@ impl WarmStart {
         }
     }
 
-    /// For a search whose end others make exact: rows with two latent values take fewer nodes too.
+    /// For a search whose end others make exact: rows with two latent values take fewer nodes too,
+    /// and covariances of regions have fewer digits where noise hides the rest.
     #[must_use]
     pub fn coarse() -> Self {
         Self {

@@ -152,8 +152,14 @@ impl Prior {
     }
 
     /// [`Self::covariance_apart`], and what its gradient can use again.
-    pub fn covariance_kept(&self, theta: &[f64], at: &Functionals) -> (Mat<f64>, KeptPairs) {
-        self.apart(theta).covariance.matrix_kept(theta, at)
+    pub fn covariance_kept(
+        &self,
+        theta: &[f64],
+        at: &Functionals,
+        is_rough: bool,
+    ) -> (Mat<f64>, KeptPairs) {
+        let covariance = &self.apart(theta).covariance;
+        covariance.matrix_kept(theta, at, is_rough)
     }
 
     /// Prior covariance between functionals without those functions, shape `[a.len(), b.len()]`.

@@ -1,5 +1,6 @@
 //! Covariances of regions against closed forms, cubature, differences and each other.
 
+mod kept;
 mod large;
 mod sets;
 mod slivers;

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::edges::EdgeWork;
 use super::value::Total;
 
 /// Most atoms of a set whose pairs are kept: 80 MB.
@@ -14,19 +13,27 @@ const MOST_ATOMS: usize = 2000;
 pub(in crate::covariance) struct PairTable(Vec<Option<Total>>);
 
 impl PairTable {
+    /// Whether the pairs of so many atoms are kept.
+    pub fn has_room(atoms: usize) -> bool {
+        atoms <= MOST_ATOMS
+    }
+
     /// Computes every pair; none of too many atoms.
-    pub fn new(
+    ///
+    /// # Arguments
+    /// * `value` - of two atoms, with the buffers of one thread
+    pub fn new<W: Default>(
         atoms: usize,
-        value: impl Fn(&mut EdgeWork, usize, usize) -> Option<Total> + Sync,
+        value: impl Fn(&mut W, usize, usize) -> Option<Total> + Sync,
     ) -> Option<Self> {
-        if atoms > MOST_ATOMS {
+        if !Self::has_room(atoms) {
             return None;
         }
-        let column = |work: &mut EdgeWork, b: usize| -> Vec<Option<Total>> {
+        let column = |work: &mut W, b: usize| -> Vec<Option<Total>> {
             (0..=b).map(|a| value(work, a, b)).collect()
         };
         let columns = (0..atoms).into_par_iter();
-        let columns: Vec<_> = columns.map_init(EdgeWork::default, column).collect();
+        let columns: Vec<_> = columns.map_init(W::default, column).collect();
         Some(Self(columns.concat()))
     }
 

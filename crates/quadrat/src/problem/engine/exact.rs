@@ -6,7 +6,7 @@ use super::super::tables::Tables;
 use super::chain_rows::ChainRows;
 use super::interface::Engine;
 use super::limits::{check_atoms, check_dense, check_line};
-use crate::covariance::{Chain, Covariance, Grid, KeptPairs, LEAST_PERIODIC};
+use crate::covariance::{Chain, Covariance, Grid, KeptPairs, LEAST_PERIODIC, ROUGH};
 use crate::error::{FitError, InputError};
 use crate::inference::converged::of_another;
 use crate::inference::pooled::Draws;
@@ -25,6 +25,9 @@ const GRID_ROWS: usize = 64;
 const AXIS_ROWS: usize = 256;
 /// From how many rows on starts are first compared on a subset of the rows, and its size.
 const THINNED: (usize, usize) = (1000, 500);
+/// Rough covariances do where the noise is so many times what they are off by: an evidence is then
+/// off by a fraction of a nat, and its optimum by a fraction of an sd.
+const NOISY: f64 = 30.0;
 
 /// Values `y = L f + e` with `e ~ N(0, V)`, in working order: that of the grid on a complete grid,
 /// else the user's.
@@ -86,6 +89,19 @@ impl ExactEngine {
             line,
         };
         (own, order)
+    }
+
+    /// Whether the noise of every row is so much larger than what rough covariances are off by that
+    /// the optimum is nearly where it is.
+    fn bears_rough(&self, theta: &[f64]) -> bool {
+        if !self.supports.has_regions() {
+            return false;
+        }
+        let mut noise = vec![0.0; self.rows.values.len()];
+        self.noise(theta, &mut noise);
+        let variances = self.prior.variance_apart(theta, &self.supports);
+        let mut rows = noise.iter().zip(variances);
+        rows.all(|(noise, variance)| *noise >= NOISY * ROUGH * variance)
     }
 
     /// Adds the slopes of what values that stand for several have beside the residual's evidence.
@@ -223,11 +239,12 @@ impl LinearGaussian for ExactEngine {
         Gram::Dense(self.prior.covariance_apart(theta, &self.supports))
     }
 
-    fn gram_kept(&self, theta: &[f64]) -> (Gram, KeptPairs) {
+    fn gram_kept(&self, theta: &[f64], is_rough: bool) -> (Gram, KeptPairs) {
         if self.axes.is_some() {
             return (self.gram(theta), KeptPairs::default());
         }
-        let (k, kept) = self.prior.covariance_kept(theta, &self.supports);
+        let is_rough = is_rough && self.bears_rough(theta);
+        let (k, kept) = self.prior.covariance_kept(theta, &self.supports, is_rough);
         (Gram::Dense(k), kept)
     }
 

@@ -9,7 +9,7 @@ use super::{kernel, log_uniform, plane, star};
 use crate::common::{below, random, uniform};
 
 /// A set of stars, boxes, points and nodes.
-fn mixture(rng: &mut ChaCha8Rng, rows: usize) -> Functionals {
+pub(super) fn mixture(rng: &mut ChaCha8Rng, rows: usize) -> Functionals {
     let mut set = plane();
     for _ in 0..rows {
         let centre = [uniform(rng, -2.0, 2.0), uniform(rng, -2.0, 2.0)];
