@@ -3,7 +3,8 @@
 The points lie in partitions, and all points of a bag in one of them. Every partition stays with
 the worker that read it. A pass over all points sends out the hyperparameters and the belief about
 M inducing values, and brings back sums of some M squared numbers, which are added in a fixed
-order; the search itself runs here. ``pip install "quadrat[dask]"``.
+order; the search itself runs here. `need` tells the memory of a worker. ``pip install
+"quadrat[dask]"``.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from ._errors import DataError, FitError
 from ._likelihoods import Likelihood
 from ._model import Model, asked
 from ._posterior import Posterior, told
-from ._supports import bag, by_bag, plain
+from ._supports import Support, bag, by_bag, plain
 
-__all__ = ["Bags", "fit"]
+__all__ = ["Bags", "fit", "need"]
 
 # Sums that are added at a time: the tree of a thousand partitions has four levels.
 _BRANCHES = 8
 # How often workers may be lost in one pass before it is given up.
 _TRIES = 3
+# Bytes of a worker, as measured: before its first point, for each point, for each coordinate of a
+# point, and for the square of the inducing points on every thread.
+_IDLE, _POINT, _COORDINATE, _SQUARE = 200e6, 160, 32, 450
+# Above this share of its limit a worker of Dask waits for memory, which no part lets go.
+_SHARE = 0.8
+# Inducing points where no number is given, at most.
+_INDUCING = 100
 
 
 class Bags:
@@ -208,8 +216,8 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
     Raises
     ------
     DataError
-        For a bag in two partitions, for points without a row and rows without points, and for
-        what is wrong with either.
+        For a bag in two partitions, for points without a row and rows without points, for
+        what is wrong with either, and for workers whose memory is too small for their points.
     FitError
         Where a partition gives no answer, also after others took it over.
 
@@ -236,13 +244,53 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
     most = _arrays.whole(points, "points", 1)
     there = _Here(model, bags) if client is None else _Cluster(client, model, bags)
     try:
-        stand_in, total, kept = _stand_in(model, bags, there.told(most))
+        parts = there.told(most)
+        there.make_room([own for _, (_, own, _) in parts], len(bags.inputs), _number(inducing))
+        stand_in, total, kept = _stand_in(model, bags, parts)
         with _progress.listener(progress) as listen:
             fitted = stand_in._model.fit_in_shards(
                 how, there.sums, total, kept < total, at, listen)
     finally:
         there.close()
     return told(Posterior(fitted, stand_in._tables()), stacklevel=3)
+
+
+def _number(inducing):
+    """How many inducing points there will be, at most."""
+    if isinstance(inducing, Support):
+        return inducing.place().rows
+    return _INDUCING if inducing is None else inducing
+
+
+def need(points, inputs, inducing, threads=1):
+    """Bytes that a worker needs for its points, about.
+
+    ``200e6 + (160 + 32 d) n + 450 t M^2`` for n points of d coordinates, M inducing points and t
+    threads, as measured: it holds its points, and adds up matrices on every thread.
+
+    Parameters
+    ----------
+    points : int
+        Points on one worker.
+    inputs : int
+        Coordinates of each.
+    inducing : int
+        Inducing points.
+    threads : int
+        Threads of the worker.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> round(qd.dask.need(10_000_000, 2, 400) / 1e9, 1)
+    2.5
+    """
+    return (_IDLE + points * (_POINT + _COORDINATE * inputs)
+            + threads * _SQUARE * float(inducing) ** 2)
 
 
 def _stand_in(model, bags, parts):
@@ -294,6 +342,9 @@ class _There:
     def close(self):
         """Lets go of the parts."""
         self.parts = []
+
+    def make_room(self, sizes, inputs, inducing):
+        """Refuses passes for which there is no memory, where its limits are known."""
 
     def noted(self, all_told):
         """What the parts told, of those that have points, with the numbers of their partitions."""
@@ -355,6 +406,21 @@ class _Cluster(_There):
                            "more memory, or smaller partitions") from error
         self.parts = [part for part, (_, own, _) in zip(self.parts, every) if own]
         return self.noted(every)
+
+    def make_room(self, sizes, inputs, inducing):
+        where, held = self.client.who_has(self.parts), {}
+        for part, size in zip(self.parts, sizes):
+            for worker in where.get(part.key, ()):
+                held[worker] = held.get(worker, 0) + size
+        for worker, told in self.client.scheduler_info(n_workers=-1)["workers"].items():
+            points, limit = held.get(worker, 0), _SHARE * (told.get("memory_limit") or np.inf)
+            needed = need(points, inputs, inducing, told["nthreads"])
+            if points and needed > limit:
+                raise DataError(
+                    f"client: the worker {worker} needs about {needed / 1e6:,.0f} MB for {points:,} "
+                    f"points, {inducing} inducing points and {told['nthreads']} threads, and may "
+                    f"take {limit / 1e6:,.0f} MB, four fifths of its limit; give more workers, or "
+                    "workers of more memory, or fewer inducing points")
 
     def sums(self, outline, pass_):
         for attempt in range(1, _TRIES + 1):

@@ -176,3 +176,59 @@ def test_a_cluster_gives_the_same_answer_also_when_a_worker_dies():
             qd.dask._Cluster.sums = done
         assert len(passes) > 5
         np.testing.assert_allclose(seen(after), seen(here), rtol=1e-8)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is told by Linux")
+@pytest.mark.usefixtures("ends")
+def test_memory_of_a_worker_grows_as_is_said_of_it(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    done, passes = qd.dask._Cluster.sums, []
+
+    def few(self, outline, pass_):
+        # Passes are alike: some are enough to see what they need.
+        passes.append(pass_)
+        if len(passes) > 3:
+            raise InterruptedError
+        return done(self, outline, pass_)
+
+    def most():
+        # What `getrusage` tells begins with that of the process that started this one.
+        with open("/proc/self/status", encoding="utf-8") as file:
+            return int(file.read().split("VmHWM:")[1].split()[0]) * 1024
+
+    monkeypatch.setattr(qd.dask._Cluster, "sums", few)
+    held, sizes = [], [60_000, 240_000]
+    for size in sizes:
+        passes.clear()
+        cells, rows = country(40, size // 40)
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        for number, part in enumerate(cut(cells, 40, *range(500, size // 40, 500))):
+            parquet.write_table(pyarrow.table(part), folder / f"{number:03}.parquet")
+        with distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster, distributed.Client(cluster) as client:
+            with pytest.raises(Exception), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                qd.dask.fit(qd.Model("se(x)"), bags(folder, rows), inducing=100, points=4,
+                            client=client)
+            held += client.run(most).values()
+        assert len(passes) > 3
+    # A fifth for pages that the allocator keeps, and what it takes to read a partition.
+    told = [qd.dask.need(size, 1, 100) for size in sizes]
+    assert held[1] - held[0] < 1.2 * (told[1] - told[0]) + 10e6
+    assert held[1] < 1.2 * told[1] + 10e6
+
+
+@pytest.mark.usefixtures("ends")
+def test_workers_without_room_are_refused_before_the_first_pass(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    cells, rows = country()
+    parts = bags(cut(cells, 20, 18), rows)
+    monkeypatch.setattr(qd.dask, "_POINT", 1e12)
+    monkeypatch.setattr(qd.dask._Cluster, "sums", None)
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=None) as client:
+        with pytest.raises(qd.DataError, match="MB for 720 points, 12 inducing points"):
+            qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
