@@ -27,7 +27,8 @@ SEED = 20261130
 ONE_THREAD = {
     f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON")
 }
-COLUMNS = ["method", "lines", "processor s", "wall s", "error", "inside", "width", "note"]
+COLUMNS = ["method", "lines", "processor s", "wall s", "error", "quadrat nearer", "inside", "width",
+           "note"]
 
 
 def main():
@@ -38,7 +39,7 @@ def main():
     print(heading(), flush=True)
     for name in options.only or JOBS:
         job = importlib.import_module(name)
-        results[name] = [row(name, method, options) for method in job.METHODS]
+        results[name] = beside([row(name, method, options) for method in job.METHODS])
         print(f"\n{markdown(job, results[name])}", flush=True)
     if options.output:
         write(options.output, results)
@@ -79,7 +80,7 @@ def row(name, method, options):
 def summary(repeats):
     """Medians of seconds and means of the rest, of the repeats that did not fail."""
     done = [one for one in repeats if "failed" not in one]
-    told = {}
+    told = {"errors": [one.get("error") for one in repeats]}
     if done:
         for own in ("processor s", "wall s"):
             told[own] = float(np.median([one[own] for one in done]))
@@ -91,6 +92,16 @@ def summary(repeats):
     if failed:
         told["note"] = f"failed {len(failed)} of {len(repeats)} times: {failed[0][:150]}"
     return told
+
+
+def beside(rows):
+    """The same rows, with how often the first has the smaller error on the same data."""
+    own = rows[0].get("errors", [])
+    for one in rows[1:]:
+        pairs = [(a, b) for a, b in zip(own, one.get("errors", [])) if None not in (a, b)]
+        if pairs:
+            one["quadrat nearer"] = f"{sum(a < b for a, b in pairs)} of {len(pairs)}"
+    return rows
 
 
 def work(name, method, count):

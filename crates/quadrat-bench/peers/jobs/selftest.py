@@ -64,6 +64,10 @@ class Tables(unittest.TestCase):
         self.assertEqual(told["note"], "failed 1 of 2 times: ValueError: no")
         self.assertEqual((told["error"], told["inside"]), (3.0, 0.5))
 
+    def test_errors_on_the_same_data_are_held_beside_each_other(self):
+        rows = run.beside([{"errors": [1.0, 3.0, 1.0, None]}, {"errors": [2.0, 2.0, None, 9.0]}])
+        self.assertEqual(rows[1]["quadrat nearer"], "1 of 2")
+
     def test_a_peer_that_is_absent_is_named(self):
         job = types.ModuleType("planted")
         job.METHODS = {"none": ("no-such-package", three)}
