@@ -417,10 +417,10 @@ class _Cluster(_There):
             needed = need(points, inputs, inducing, told["nthreads"])
             if points and needed > limit:
                 raise DataError(
-                    f"client: the worker {worker} needs about {needed / 1e6:,.0f} MB for {points:,} "
-                    f"points, {inducing} inducing points and {told['nthreads']} threads, and may "
-                    f"take {limit / 1e6:,.0f} MB, four fifths of its limit; give more workers, or "
-                    "workers of more memory, or fewer inducing points")
+                    f"client: the worker {worker} needs about {needed / 1e6:,.0f} MB for "
+                    f"{points:,} points, {inducing} inducing points and {told['nthreads']} "
+                    f"threads, and may take {limit / 1e6:,.0f} MB, four fifths of its limit; give "
+                    "more workers, or workers of more memory, or fewer inducing points")
 
     def sums(self, outline, pass_):
         for attempt in range(1, _TRIES + 1):
