@@ -3,7 +3,7 @@
 import numpy as np
 
 TITLE = "a curve from 100 noisy readings"
-ERROR = "RMSE of the curve, whose spread is 0.9"
+ERROR = "RMSE of the curve, whose spread is 0.7"
 AT = np.linspace(0, 10, 201)
 
 

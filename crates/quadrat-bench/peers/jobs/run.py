@@ -151,10 +151,10 @@ def score(job, told, truth):
 
 def heading():
     packages = dict.fromkeys(
-        ["quadrat", *(package for name in JOBS
-                      for package, _ in importlib.import_module(name).METHODS.values())])
+        ["quadrat", "numpy", *(package for name in JOBS
+                               for package, _ in importlib.import_module(name).METHODS.values())])
     return (f"Python {platform.python_version()}, one thread; "
-            + ", ".join(f"{package} {version(package)}" for package in [*packages, "numpy"]))
+            + ", ".join(f"{package} {version(package)}" for package in packages))
 
 
 def version(package):
