@@ -418,8 +418,8 @@ class _Cluster(_There):
             if points and needed > limit:
                 raise DataError(
                     f"client: the worker {worker} needs about {needed / 1e6:,.0f} MB for "
-                    f"{points:,} points, {inducing} inducing points and {told['nthreads']} "
-                    f"threads, and may take {limit / 1e6:,.0f} MB, four fifths of its limit; give "
+                    f"{points:,} points and {inducing} inducing points on {told['nthreads']} "
+                    f"of its threads, and may take {limit / 1e6:,.0f} MB, four fifths of its limit; give "
                     "more workers, or workers of more memory, or fewer inducing points")
 
     def sums(self, outline, pass_):

@@ -230,5 +230,5 @@ def test_workers_without_room_are_refused_before_the_first_pass(monkeypatch):
     monkeypatch.setattr(qd.dask, "_POINT", 1e12)
     monkeypatch.setattr(qd.dask._Cluster, "sums", None)
     with distributed.Client(processes=False, n_workers=1, dashboard_address=None) as client:
-        with pytest.raises(qd.DataError, match="MB for 720 points, 12 inducing points"):
+        with pytest.raises(qd.DataError, match="MB for 720 points and 12 inducing points"):
             qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
