@@ -171,7 +171,7 @@ def shown(value):
 
 
 def markdown(job, rows):
-    lines = [f"**{job.TITLE}** (error: {job.ERROR})", "",
+    lines = [f"**{job.TITLE}**", "", f"Error: {job.ERROR}.", "",
              f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     lines += [f"| {' | '.join(shown(one[own]) for own in COLUMNS)} |" for one in rows]
     return "\n".join(lines)
