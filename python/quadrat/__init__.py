@@ -6,7 +6,7 @@ Three ways in, one engine:
   :func:`bag`) with a likelihood, fit, predict;
 * study files: :func:`run` a file or a dict, with the numbers and messages of the program
   ``quadrat``;
-* jobs in one line: :func:`ungroup`, :class:`Density`, :class:`Density2d`,
+* jobs in one line: :func:`ungroup`, :func:`reconcile`, :class:`Density`, :class:`Density2d`,
   :func:`areal_interpolate`, :func:`disaggregate`; :func:`fit_many` for a model of every group;
   :class:`Campaign` for what to measure next.
 
@@ -47,6 +47,7 @@ _PLACES = {
     "_plane": ["ConditionalDensity", "Density2d"],
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],
+    "_reconcile": ["Reconciled", "reconcile"],
     "_study": ["StudyResult", "Table", "run"],
     "_supports": ["Support", "bag", "box", "cells", "grid", "point", "region"],
     "_ungroup": ["Ungrouped", "UngroupedYears", "ungroup"],

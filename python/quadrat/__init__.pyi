@@ -36,6 +36,7 @@ from ._plane import ConditionalDensity as ConditionalDensity, Density2d as Densi
 from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction
 from ._quadrat import __version__ as __version__, set_threads as set_threads
+from ._reconcile import Reconciled as Reconciled, reconcile as reconcile
 from ._study import StudyResult as StudyResult, Table as Table, run as run
 from ._supports import (
     Support as Support,

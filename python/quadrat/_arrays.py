@@ -41,6 +41,16 @@ def optional(value, name, data=None, rows=None):
     return None if value is None else column(value, name, data, rows)
 
 
+def gappy(value, name, data=None, rows=None):
+    """As :func:`column`, and nan where a row has none."""
+    if isinstance(value, str):
+        value = _frames.take(data, value, name)
+    if np.ndim(value) == 0:
+        return column(value, name, None, rows)
+    cells = [np.nan if _frames.is_missing(cell) else cell for cell in _frames.values(value)]
+    return column(cells, name, None, rows)
+
+
 def number(value, name):
     """One number."""
     numbers = _doubles(value, name)

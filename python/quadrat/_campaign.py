@@ -386,7 +386,7 @@ def _read(rows):
     for name in _frames.names(rows):
         own = rows[name]
         is_one = isinstance(own, str) or np.ndim(own) == 0
-        cells[name] = own if is_one else list(_spill.values(own))
+        cells[name] = own if is_one else list(_frames.values(own))
     lengths = {len(own) for own in cells.values() if isinstance(own, list)} or {1}
     if len(lengths) != 1:
         raise DataError(f"the columns of rows have different lengths: {sorted(lengths)}")

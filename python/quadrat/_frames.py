@@ -35,6 +35,18 @@ def names(data):
     return None
 
 
+def values(column):
+    """The entries of a column as plain values; the value itself where it is one."""
+    column = column.to_pylist() if hasattr(column, "to_pylist") else column
+    return column.tolist() if hasattr(column, "tolist") else column
+
+
+def is_missing(value):
+    """Whether an entry of a column is none."""
+    # Missing values of pandas refuse to say whether they equal themselves.
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
 def is_frame(data):
     """Whether it has columns by name."""
     return hasattr(data, "__arrow_c_stream__") or (

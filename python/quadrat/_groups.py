@@ -40,12 +40,9 @@ def columned(frame):
 
 def values(frame, name, argument):
     """The entries of a column as plain values, none of which is missing."""
-    column = _frames.take(frame, name, argument)
-    found = column.to_pylist() if hasattr(column, "to_pylist") else column
-    found = found.tolist() if hasattr(found, "tolist") else list(found)
+    found = list(_frames.values(_frames.take(frame, name, argument)))
     for row, value in enumerate(found):
-        # Missing values of pandas are not equal to themselves, or refuse to say.
-        if value is None or type(value).__name__ == "NAType" or value != value:
+        if _frames.is_missing(value):
             raise DataError(f"{argument}: {name} is missing in row {row}; leave this row out, or "
                             "give it a name")
     return found

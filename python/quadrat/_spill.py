@@ -92,17 +92,9 @@ def _fill(file, columns):
     writer.writerows(zip(*map(_cells, columns.values()), strict=True))
 
 
-def values(column):
-    """The entries of a column as plain values."""
-    column = column.to_pylist() if hasattr(column, "to_pylist") else column
-    return column.tolist() if hasattr(column, "tolist") else column
-
-
 def _cells(column):
-    for value in values(column):
-        # Missing values of pandas refuse to say whether they equal themselves.
-        missing = value is None or type(value).__name__ == "NAType" or value != value
-        yield "" if missing else _cell(value)
+    for value in _frames.values(column):
+        yield "" if _frames.is_missing(value) else _cell(value)
 
 
 def _cell(value):

@@ -1,11 +1,16 @@
 """Jobs in one line: the numbers of the program, and what they promise."""
 
+import copy
 import csv
+import json
 import pickle
+import re
 import subprocess
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import quadrat as qd
@@ -74,6 +79,95 @@ def test_years_are_ungrouped_together(program, tmp_path):
         qd.ungroup(frame, **asked, along="year", exposure="people")
     with pytest.raises(qd.DataError, match="of the year 2001: nothing is told from 20 to 30"):
         qd.ungroup(frame.drop(7), **asked, along="year")
+
+
+AREAS = {"area": ["all", "a", "b", "c", "d", "e", "a"],
+         "within": ["", "all", "all", "all", "c", "c", "all"],
+         "people": [100.5, 60, 30, None, 4, None, 63], "var": [1, 2, 2.5, None, 1, None, 5]}
+ASKED = {"area": "area", "within": "within", "value": "people", "variance": "var"}
+
+
+def test_reconcile_gives_the_numbers_of_the_program(program, tmp_path):
+    path, out = tmp_path / "areas.csv", tmp_path / "out.csv"
+    frame = pd.DataFrame(AREAS)
+    frame.to_csv(path, index=False)
+    words = [program, "reconcile", path, *(f"--{name}={own}" for name, own in ASKED.items()),
+             "--level=0.9"]
+    subprocess.run([*words, "-o", out, "--draws=3", "--seed=7"], check=True, capture_output=True)
+    facts = json.loads(subprocess.run([*words, "--json"], check=True, capture_output=True).stdout)
+    for rows in (frame, pl.DataFrame(AREAS, strict=False), pa.table(AREAS), AREAS):
+        got = qd.reconcile(rows, **ASKED, level=0.9)
+        expected = table(out)
+        told = got.to_dict()
+        assert told.pop("area") == expected.pop("area") == ["all", "a", "b", "c", "d", "e"]
+        assert told.pop("within") == [one or None for one in expected.pop("within")]
+        draws = np.array([expected.pop(f"draw_{at}") for at in (1, 2, 3)])
+        same(told, expected)
+        np.testing.assert_allclose(got.draws(3, seed=7), draws, rtol=1e-12)
+        assert (got.measured, got.unknown) == (facts["measured"], facts["unknown"]) == (4, 0)
+        assert got.degrees == facts["degrees"] == 0 and got.chi_square == facts["chi_square"]
+        assert got.probability == facts["probability"] and got.far == []
+    drawn = got.draws(50)
+    np.testing.assert_allclose(drawn[:, 1:4].sum(1), drawn[:, 0], rtol=1e-12)
+    again = pickle.loads(pickle.dumps(got))
+    np.testing.assert_array_equal(again.mean, got.mean)
+    assert copy.copy(got) is got and len(got) == 6
+    assert list(got.to_frame()) == ["area", "within", "mean", "sd", "lower", "median", "upper"]
+
+
+def test_areas_by_sex_and_what_is_far_from_its_parts():
+    rows = {"sex": ["w"] * 3 + ["m"] * 3, "area": [0, 1, 2] * 2, "in": [None, 0, 0] * 2,
+            "people": [100, 60, 30, 50, 20, 30]}
+    asked = {"area": "area", "within": "in", "value": "people", "variance": 0.5, "by": "sex"}
+    with pytest.warns(qd.FitWarning, match="`w, 0` by 8.165 sd.*look at the rows"):
+        got = qd.reconcile(rows, **asked)
+    assert got.area[3] == ("m", 0) and got.within[1] == ("w", 0)
+    assert got.far == [(("w", 0), 10.0, pytest.approx(1.5**0.5))]
+    told = got.to_dict()
+    assert told["sex"] == rows["sex"] and told["in"] == rows["in"]
+    np.testing.assert_allclose(told["mean"][3:], [50, 20, 30], rtol=1e-12)
+    own = qd.reconcile(rows, **{**asked, "by": {"sex": rows["sex"]}, "area": rows["area"]})
+    np.testing.assert_array_equal(own.mean, got.mean)
+    part = qd.reconcile(area=list("tabcd"), within=[None, *"tttt"], value=[9, 4, 2, np.nan, None],
+                        variance=1)
+    assert part.unknown == 2 and np.isnan(part.mean[3]) and not np.isnan(part.mean[1])
+    with pytest.raises(qd.DataError, match="nothing tells `c`, so it cannot be drawn"):
+        part.draws(2)
+
+
+WRONG = {
+    "area has no rows": {"area": [], "within": []},
+    "area is missing in row 1": {"area": ["t", "", "b"]},
+    "area is 5; give a label for each row": {"area": 5},
+    "area has several labels in a row": {"area": np.ones((3, 2))},
+    "within has 2 rows, and area has 3": {"within": [None, "t"]},
+    "within: no row is of the area 'u', which row 2": {"within": [None, "t", "u"]},
+    "within: `a` lies within itself": {"within": [None, "a", "t"]},
+    "within: 'a' lies within 't' in row 2, and within None in row 1": {
+        "area": ["t", "a", "a"], "within": [None, None, "t"]},
+    "value has 2 rows": {"value": [1, 2]},
+    "value must be numbers": {"value": ["many", "1", "x"]},
+    "value is missing in every row": {"value": [None, np.nan, None]},
+    "value is inf in row 1": {"value": [1, np.inf, 2]},
+    "value: `t` is exactly 9 in row 0, and its parts, which are exact too, add up to 5": {
+        "variance": 0},
+    "value: `a` is exactly 3 in row 1, and 2 in row 2": {
+        "area": ["t", "a", "a"], "variance": 0},
+    "variance is -1 in row 1; it must be zero or more": {"variance": [1, -1, 1]},
+    "variance is missing in row 2, which has a value": {"variance": [1, 1, None]},
+    "level is 95; it must be a probability": {"level": 95},
+    "by is empty": {"by": []},
+    "by: sex is missing in row 0": {"by": {"sex": [None, "w", "w"]}},
+    "variance is the name \"var\", and no data was given": {"variance": "var"},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_cannot_be_reconciled_is_refused_by_the_name_of_the_argument(message):
+    asked = {"area": ["t", "a", "b"], "within": [None, "t", "t"], "value": [9, 3, 2],
+             "variance": [1, 1, 1], **WRONG[message]}
+    with pytest.raises(qd.DataError, match=re.escape(message)):
+        qd.reconcile(**asked)
 
 
 def test_densities():

@@ -62,6 +62,8 @@ PROBABILITIES = {
     "DensityEstimator": (
         lambda _, p: qd.sklearn.DensityEstimator(level=p).fit(ROWS["x"][:, None]), "level", False),
     "ungroup": (lambda _, p: qd.ungroup(**BANDS, level=p), "level", False),
+    "reconcile": (lambda _, p: qd.reconcile(area=["a"], within=[None], value=[1], variance=1,
+                                            level=p), "level", False),
     "violins": (lambda _, p: qd.violins(ROWS, "y", level=p), "level", False),
     "disaggregate": (lambda _, p: qd.disaggregate(
         BAGS, PIXELS, key="district", counts="cases", inputs=["x"], level=p), "level", False),

@@ -13,7 +13,7 @@
 //! | `shards`, `asked` | a part of the rows in each process, and who asks them |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
-//! | `ungroup`, `density`, `plane` | the jobs that are one call |
+//! | `ungroup`, `reconcile`, `density`, `plane` | the jobs that are one call |
 //! | `campaign` | what to measure next, and what was measured |
 
 mod asked;
@@ -28,6 +28,7 @@ mod plane;
 mod posterior;
 mod prediction;
 mod program;
+mod reconcile;
 mod saved_densities;
 mod shards;
 mod study;
@@ -58,6 +59,8 @@ mod _quadrat {
     use crate::prediction::Prediction;
     #[pymodule_export]
     use crate::program::program;
+    #[pymodule_export]
+    use crate::reconcile::{ReconciledAreas, reconcile};
     #[pymodule_export]
     use crate::saved_densities::{is_density, load_densities};
     #[pymodule_export]

@@ -94,6 +94,8 @@ pub mod prediction_csv;
 #[cfg(test)]
 mod properties;
 #[doc(hidden)]
+pub mod reconciled;
+#[doc(hidden)]
 pub mod redundant;
 #[doc(hidden)]
 pub mod resolve;

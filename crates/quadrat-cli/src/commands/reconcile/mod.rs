@@ -12,6 +12,7 @@ use quadrat_study::diagnostic::{Paint, Problem, Problems, shown};
 use quadrat_study::fit_json::pretty;
 use quadrat_study::numbers::{count, exact, human};
 use quadrat_study::prediction_csv::COLUMNS;
+use quadrat_study::reconciled::Told;
 use serde_json::{Value, json};
 
 use super::{print, replaced};
@@ -21,12 +22,6 @@ use rows::Rows;
 
 /// More numbers of draws than this are refused.
 const MOST_NUMBERS: usize = 20_000_000;
-/// Gaps of more standard deviations than this are told: of a million normal ones one is.
-const FAR: f64 = 5.0;
-/// How many of them are named.
-const NAMED: usize = 5;
-/// Gaps less likely than this, all together, are told.
-const UNLIKELY: f64 = 1e-3;
 
 /// Runs the command.
 pub fn run(args: &Reconcile) -> Result<()> {
@@ -120,29 +115,17 @@ fn csv(
     Ok(table.into_inner().map_err(|error| error.into_error())?)
 }
 
-/// How many areas are measured, and how many nothing tells.
-fn measured(rows: &Rows, found: &Reconciled<'_>) -> (usize, usize) {
-    let mut is_measured = vec![false; rows.names.len()];
-    for measurement in &rows.measurements {
-        is_measured[measurement.node] = true;
+/// The areas, and what came of them.
+fn told<'a>(rows: &'a Rows, found: &'a Reconciled<'a>) -> Told<'a> {
+    Told {
+        areas: rows.names.len(),
+        measurements: &rows.measurements,
+        found,
     }
-    let unknown = (0..rows.names.len()).filter(|&node| !found.is_known(node));
-    (
-        is_measured.iter().filter(|is| **is).count(),
-        unknown.count(),
-    )
-}
-
-/// The gaps that are far, the farthest first.
-fn far(found: &Reconciled<'_>) -> Vec<Gap> {
-    let gaps = found.gaps().iter().copied();
-    let mut far: Vec<Gap> = gaps.filter(|gap| gap.standardised().abs() > FAR).collect();
-    far.sort_by(|a, b| b.standardised().abs().total_cmp(&a.standardised().abs()));
-    far
 }
 
 fn facts(args: &Reconcile, rows: &Rows, found: &Reconciled<'_>) -> Value {
-    let (measured, unknown) = measured(rows, found);
+    let told = told(rows, found);
     let (square, chance) = found.chi_square();
     let of_gap = |gap: &Gap| {
         json!({
@@ -153,27 +136,27 @@ fn facts(args: &Reconcile, rows: &Rows, found: &Reconciled<'_>) -> Value {
     };
     json!({
         "areas": rows.names.len(),
-        "measured": measured,
-        "unknown": unknown,
+        "measured": told.measured(),
+        "unknown": told.unknown(),
         "level": args.level,
         "chi_square": square,
         "degrees": found.gaps().len(),
         "probability": chance,
-        "far": far(found).iter().map(of_gap).collect::<Vec<_>>(),
+        "far": told.far().iter().map(of_gap).collect::<Vec<_>>(),
     })
 }
 
 /// What was done, for people.
 fn said(rows: &Rows, found: &Reconciled<'_>) -> String {
     let paint = Paint::on(std::io::stdout().is_terminal());
-    let (measured, unknown) = measured(rows, found);
+    let told = told(rows, found);
     let areas = rows.names.len();
     let mut text = format!(
         "{} of {}: {} of {}\n",
         count(areas, "area"),
         shown(rows.table()),
         count(rows.measurements.len(), "measurement"),
-        human(measured as f64),
+        human(told.measured() as f64),
     );
     let gaps = found.gaps().len();
     let (square, chance) = found.chi_square();
@@ -186,49 +169,9 @@ fn said(rows: &Rows, found: &Reconciled<'_>) -> String {
             human(chance),
         ));
     }
-    let mut warn = |words: String| {
+    let named = |node| format!("`{}` ({})", shown(&rows.words(node)), rows.address(node));
+    for words in told.warnings(named) {
         text.push_str(&format!("{}: {words}\n", paint.yellow("warning")));
-    };
-    let far = far(found);
-    if !far.is_empty() {
-        let told = far.iter().take(NAMED).map(|gap| {
-            format!(
-                "`{}` ({}) by {} sd",
-                shown(&rows.words(gap.node)),
-                rows.address(gap.node),
-                human(gap.standardised())
-            )
-        });
-        let told: Vec<String> = told.collect();
-        let more = if far.len() > NAMED { ", .." } else { "" };
-        warn(format!(
-            "more than {FAR} standard deviations between {} and the sums of their parts: {}{more}; look at the rows",
-            count(far.len(), "area"),
-            told.join(", ")
-        ));
-    }
-    if gaps > 0 && chance < UNLIKELY {
-        warn(
-            "areas differ more from the sums of their parts than variances allow: intervals are too narrow, or rows are wrong".to_owned(),
-        );
-    } else if gaps > 0 && 1.0 - chance < UNLIKELY {
-        warn(
-            "areas differ less from the sums of their parts than variances say: was the table reconciled before? Intervals are too wide, or hold nothing".to_owned(),
-        );
-    }
-    if unknown > 0 {
-        warn(format!(
-            "nothing tells {}: of several parts without a measurement only the sum is known; their cells are empty",
-            count(unknown, "area")
-        ));
-    }
-    let below = (0..areas).filter(|&node| found.mean(node) < 0.0).count();
-    if below > 0 && rows.measurements.iter().all(|told| told.value >= 0.0) {
-        warn(format!(
-            "{} of {} estimates are below zero, although no value was: add up before you cut off",
-            human(below as f64),
-            human(areas as f64)
-        ));
     }
     text
 }
