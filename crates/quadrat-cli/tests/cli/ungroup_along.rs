@@ -220,6 +220,15 @@ fn what_is_wrong_with_years_is_told_at_its_place() {
             &["`2001/02` is no year", "u.csv:18:1", "--by"][..],
         ),
         (
+            format!("{head}{good}2002-2006,0,5,10\n2002-2006,5,9,10\n"),
+            &[
+                "`2002-2006` is a band of years",
+                "u.csv:18:1",
+                "examples/age-by-year",
+                "--by",
+            ],
+        ),
+        (
             format!("{head}{good}2001,10,15,40\n"),
             &["`2001`", "overlaps that of", "u.csv:18:6"],
         ),

@@ -6,6 +6,7 @@ use quadrat::progress::Progress;
 use quadrat::ungroup::{UngroupError, Year};
 
 use super::configured::configured;
+use super::edges::{Edge, edge};
 use super::found::{All, found};
 use super::group::random_stream;
 use super::refused;
@@ -150,6 +151,21 @@ impl Population<'_> {
     }
 }
 
+/// What to do with a year that is no number.
+fn no_year(year: &str) -> Problem {
+    let Ok(Edge::Both(..)) = edge(year) else {
+        return Problem::new(format!("`{}` is no year", shown(year))).remedy(
+            "write years as numbers, such as 1995 or 1995.5; labels go to --by, which ungroups each by itself",
+        );
+    };
+    Problem::new(format!(
+        "`{}` is a band of years, and --along tells years that have rows of their own",
+        shown(year)
+    ))
+    .remedy("years inside of bands are told by a study over boxes of both, `support = { box = { age = [\"age_from\", \"age_to\"], year = [\"year_from\", \"year_to\"] } }`, as in examples/age-by-year")
+    .remedy("for every band of years by itself name the column with --by; for all of them together write an average year of each, at its middle")
+}
+
 /// Groups that differ in their years alone together, in the order of the table.
 ///
 /// # Arguments
@@ -164,10 +180,8 @@ fn populations(rows: &Rows, named: usize) -> Result<Vec<Population<'_>>, Problem
         let Some(when) = year.parse::<f64>().ok().filter(|x| x.is_finite()) else {
             bad += 1;
             if bad <= LISTED {
-                let fact = format!("`{}` is no year", shown(year));
-                let remedy = "write years as numbers, such as 1995 or 1995.5; labels go to --by, which ungroups each by itself";
                 let place = rows.place(group, 0, Part::Year);
-                problems.push(Problem::new(fact).at(place).remedy(remedy));
+                problems.push(no_year(year).at(place));
             }
             continue;
         };
