@@ -249,14 +249,15 @@ fn setting_for_library(setting: &Setting) -> LibrarySetting {
 
 /// A table as the library takes it.
 pub fn observations(table: &Observed) -> Result<Observations, InputError> {
-    let (supports, likelihood) = match &table.once {
-        Some(once) => once.clone(),
-        None => (
+    let observations = match &table.once {
+        Some((supports, likelihood, shares)) => {
+            Observations::new(supports.clone(), likelihood.clone())?.in_shares(shares.clone())?
+        }
+        None => Observations::new(
             functionals(&table.places, 0..table.places.len())?,
             table.likelihood.clone(),
-        ),
+        )?,
     };
-    let observations = Observations::new(supports, likelihood)?;
     let observations = match &table.times {
         Some(times) => observations.seen(times.clone())?,
         None => observations,

@@ -1,4 +1,5 @@
-//! Rows that count the events of other rows again: differences of them are fitted, and told.
+//! Rows that count the events of other rows again: what is left of them, or shares, are fitted, and
+//! told.
 
 use std::collections::HashSet;
 
@@ -42,7 +43,8 @@ pub fn once(mut resolved: Resolved) -> Result<Resolved> {
         let may_differ = !matches!(table.likelihood.outcomes(), Outcomes::Successes { .. });
         if may_differ && counts_over_something(table) {
             let supports = made.supports().select(&table.places.inputs())?;
-            table.once = Some((supports, made.likelihood().clone()));
+            let shares = (0..supports.len()).map(|row| made.times(row)).collect();
+            table.once = Some((supports, made.likelihood().clone(), shares));
         }
     }
     none_asked(&resolved)?;

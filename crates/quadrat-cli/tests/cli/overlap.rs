@@ -102,6 +102,25 @@ fn sums_that_grow_from_day_to_day_are_told_as_counts_of_every_day() {
 }
 
 #[test]
+fn moving_sums_count_no_event_more_than_once() {
+    let mut table = String::from("start,to,cases\n");
+    for (day, three) in CASES.windows(3).enumerate() {
+        let sum: u32 = three.iter().sum();
+        table.push_str(&format!("{day},{},{sum}\n", day + 3));
+    }
+    let folder = run(STUDY, &[("cases.csv", &table)]);
+    let told: Vec<String> = warnings(folder.path());
+    let told: Vec<&String> = told.iter().filter(|w| w.contains("overlap")).collect();
+    let words = "10 rows of counts, cases.csv:2 to cases.csv:11, overlap, so that the same events are counted again, such as those that cases.csv:2 and cases.csv:3 have in common: of each row so small a share was counted";
+    assert!(told.len() == 1 && told[0].starts_with(words), "{told:?}");
+    assert_eq!(fit(folder.path())["rows"], 10);
+    let sd = column(folder.path(), "all", "sd")[0];
+    // Ten of twelve days are counted: no surer than the root of all events, and not much less sure.
+    let events = f64::from(CASES.iter().sum::<u32>());
+    assert!((0.95..1.4).contains(&(sd / events.sqrt())), "{sd}");
+}
+
+#[test]
 fn sums_that_decrease_are_refused() {
     let table = grown(|day, sum| if day == 5 { sum + 40 } else { sum });
     let text = refused(STUDY, &[("cases.csv", &table)]);

@@ -37,8 +37,8 @@ pub struct Observed {
     /// Dimensions that the kernel does not use.
     pub spare: Vec<Along>,
     /// Where the rows looked and what they counted there, where that is not what they reported: of
-    /// rows that count the events of others again what is left.
-    pub once: Option<(Functionals, Reported)>,
+    /// rows that count the events of others again what is left, and what share of each counts.
+    pub once: Option<(Functionals, Reported, Vec<f64>)>,
 }
 
 impl Observed {

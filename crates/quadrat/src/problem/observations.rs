@@ -14,7 +14,7 @@ pub struct Observations {
     pub(crate) likelihood: Likelihood,
     pub(crate) share_noise: bool,
     pub(crate) output: Option<String>,
-    /// How often each row was seen; empty: once.
+    /// How often each row counts, seen several times or in shares; empty: once.
     pub(crate) times: Vec<f64>,
 }
 
@@ -69,7 +69,10 @@ impl Observations {
             && self.supports.is_consistent()
             && self.supports.len() == self.likelihood.rows()
             && (self.times.is_empty() || self.times.len() == self.supports.len())
-            && self.times.iter().all(|n| is_number_of_times(*n))
+            && self
+                .times
+                .iter()
+                .all(|n| is_number_of_times(*n) || is_share(*n))
     }
 
     /// Says how often each row was seen: as if it stood there so many times, at the cost of one.
@@ -105,7 +108,43 @@ impl Observations {
         Ok(self)
     }
 
-    /// How often a row was seen.
+    /// Says what share of each row counts, whose likelihood becomes `p(y | f)^share`: of rows that
+    /// count the events of others again.
+    ///
+    /// # Arguments
+    /// * `shares` - above 0, at most 1, shape `[n]`
+    ///
+    /// # Errors
+    /// [`InputError::Shape`], [`InputError::Range`].
+    pub fn in_shares(mut self, shares: Vec<f64>) -> Result<Self, InputError> {
+        if shares.len() != self.supports.len() {
+            return Err(InputError::Shape {
+                what: "the shares",
+                expected: self.supports.len(),
+                got: shares.len(),
+            });
+        }
+        if let Some(row) = shares.iter().position(|share| !is_share(*share)) {
+            return Err(InputError::Range {
+                what: "the share of the row that counts".into(),
+                row,
+                value: shares[row],
+                requirement: "above 0 and at most 1",
+            });
+        }
+        self.times = match shares.iter().all(|share| *share == 1.0) {
+            true => Vec::new(),
+            false => shares,
+        };
+        Ok(self)
+    }
+
+    /// Whether rows count in shares.
+    pub(crate) fn is_in_shares(&self) -> bool {
+        self.times.iter().any(|n| *n < 1.0)
+    }
+
+    /// How often a row was seen, or the share of it that counts.
     #[must_use]
     pub fn times(&self, row: usize) -> f64 {
         self.times.get(row).copied().unwrap_or(1.0)
@@ -235,6 +274,10 @@ impl Observations {
 /// Whether a row can have been seen so often.
 fn is_number_of_times(n: f64) -> bool {
     n.fract() == 0.0 && (1.0..=MOST_TIMES).contains(&n)
+}
+
+fn is_share(n: f64) -> bool {
+    n > 0.0 && n <= 1.0
 }
 
 /// The most times: whole numbers beyond are no longer told apart.

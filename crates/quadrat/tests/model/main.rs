@@ -28,6 +28,7 @@ mod meet;
 mod outputs;
 mod overlap;
 mod overlap_later;
+mod overlap_partly;
 mod overlap_trials;
 mod periods;
 mod pooled;

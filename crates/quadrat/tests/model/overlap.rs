@@ -403,16 +403,9 @@ fn a_total_in_another_table_is_left_out() {
 
 #[test]
 fn what_cannot_be_told_apart_stays_and_is_named() {
-    let weeks: Vec<(f64, f64)> = (0..5).map(|d| (f64::from(d), f64::from(d + 7))).collect();
     let total = [(0.0, 18.0), (0.0, 5.0), (5.0, 18.0)];
     let hidden = ranges(bands(&total), &[(9.0, 9.0), (0.0, 4.0), (1.0, 9.0)]);
     let cases = [
-        (
-            "moving sums",
-            plain(bands(&weeks), &[5.0; 5]),
-            WhyKept::Partly,
-            5,
-        ),
         (
             "a correction",
             plain(

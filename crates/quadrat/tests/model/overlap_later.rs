@@ -127,3 +127,24 @@ fn parts_of_every_total_of_a_table_are_refused() {
     let text = refused.to_string();
     assert!(text.contains("fit all rows together"), "{text}");
 }
+
+#[test]
+fn windows_that_are_told_later_count_in_shares_too() {
+    let windows = [(0.0, 3.0), (1.0, 4.0), (2.0, 5.0), (3.0, 6.0)];
+    let cases = [54.0, 65.0, 77.0, 80.0];
+    let all = fit(&model().observe(counts(&windows, &cases)));
+    let before = fit(&model().observe(counts(&windows[..3], &cases[..3])));
+    let before = Posterior::from_bytes(&before.to_bytes()).unwrap();
+    let after = before
+        .condition(counts(&windows[3..], &cases[3..]))
+        .unwrap();
+    for to in [1.0, 6.0] {
+        agree(told(&after, to), told(&all, to));
+    }
+    let last = after.summary().warnings.last().unwrap();
+    assert!(
+        last.starts_with("4 rows of counts, row 0 to row 3, overlap"),
+        "{last}"
+    );
+    assert!(last.contains("so small a share"), "{last}");
+}

@@ -39,10 +39,17 @@ pub(super) fn apply(
         Some(counted) => counted,
         None => table.likelihood.clone(),
     };
+    let mut shares = vec![1.0; goes.len()];
+    rows.iter().for_each(|row| shares[row.row] = row.share);
     let table = Observations {
         supports: table.supports.with_rows(&changed),
         likelihood,
         ..table.clone()
+    };
+    let table = if rows.iter().any(|row| row.share < 1.0) {
+        table.in_shares(shares)?
+    } else {
+        table
     };
     let kept: Vec<usize> = (0..goes.len()).filter(|&row| !goes[row]).collect();
     match kept.len() {

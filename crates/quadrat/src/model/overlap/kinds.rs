@@ -20,6 +20,9 @@ pub enum Treatment {
     Differences,
     /// The first row of the pair is the total of the rows, and was left out.
     LeftOut,
+    /// They have parts in common along a line, and of each counts as large a share that no event
+    /// counts more than once.
+    Shares,
     /// They stay, as if they counted different events.
     Kept(WhyKept),
 }
@@ -28,8 +31,8 @@ pub enum Treatment {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum WhyKept {
-    /// The two rows of the pair have a part in common, and each has a part of its own; or one is
-    /// within the other, but what is left of it is no box.
+    /// The two rows of the pair have a part in common, and each has a part of its own, but not
+    /// along a line; or one is within the other, but what is left of it is no box.
     Partly,
     /// The two rows of the pair are of one place, and which of them others belong to is not known.
     Repeated,

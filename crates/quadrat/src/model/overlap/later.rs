@@ -34,9 +34,7 @@ pub(in crate::model) fn grown(
     if found.overlaps.is_empty() || counts_again(before)? {
         return Ok((tables, Vec::new()));
     }
-    let is_repeated =
-        |t: &Observations| row::counts(&t.likelihood).is_some() && !t.times.is_empty();
-    if tables.iter().any(is_repeated) {
+    if tables.iter().any(row::is_repeated) {
         return Err(InputError::Unavailable {
             what: "counts that hold those of others, of which some were seen several times",
             remedy: "take out the rows that count others again, or write repeated rows out",
@@ -60,6 +58,11 @@ pub(in crate::model) fn grown(
 /// Whether rows count events of others again although that could be helped.
 fn counts_again(tables: &[Observations]) -> Result<bool, InputError> {
     let found = counted_once(tables)?;
+    let is_in_shares = tables.iter().any(Observations::is_in_shares);
     let mut overlaps = found.overlaps.iter();
-    Ok(overlaps.any(|overlap| !matches!(overlap.treatment, Treatment::Kept(_))))
+    Ok(overlaps.any(|overlap| match overlap.treatment {
+        Treatment::Kept(_) => false,
+        Treatment::Shares => !is_in_shares,
+        Treatment::Differences | Treatment::LeftOut => true,
+    }))
 }

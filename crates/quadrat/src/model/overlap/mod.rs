@@ -7,8 +7,9 @@
 //!
 //! $$ y_{A \setminus \cup B_i} = y_A - \sum_i y_{B_i}, $$
 //!
-//! which is independent of them; a total of its parts is left out. Where differences do not say
-//! what was counted, rows stay as they are, and a warning says so. Values with noise are not
+//! which is independent of them; a total of its parts is left out. Boxes along a line that have
+//! parts in common, such as moving sums, count in shares (`partly`). Where nothing of this can be
+//! done, rows stay as they are, and a warning says so. Values with noise are not
 //! counts: a meter that is read each day reports sums that overlap, each with noise of its own.
 //!
 //! Successes among trials are of the same people where both numbers of a whole are the sums of
@@ -19,6 +20,7 @@ mod apply;
 mod kinds;
 mod later;
 mod nested;
+mod partly;
 mod row;
 mod shared;
 mod words;
@@ -95,7 +97,10 @@ pub fn counted_once(tables: &[Observations]) -> Result<CountedOnce, InputError> 
         for &(number, _, table) in &group {
             let own = all.rows.iter().filter(|row| row.table == number);
             let own: Vec<&row::EventRow> = own.collect();
-            if own.iter().any(|row| row.goes || row.is_changed) {
+            if own
+                .iter()
+                .any(|row| row.goes || row.is_changed || row.share < 1.0)
+            {
                 made[number] = apply::apply(table, &own, &all.dims)?;
             }
         }
@@ -126,9 +131,7 @@ impl Model {
         if found.overlaps.is_empty() {
             return Ok(None);
         }
-        let is_repeated =
-            |t: &Observations| row::counts(&t.likelihood).is_some() && !t.times.is_empty();
-        if self.tables.iter().any(is_repeated) {
+        if self.tables.iter().any(row::is_repeated) {
             return Err(InputError::Unavailable {
                 what: "counts that hold those of others, of which some were seen several times",
                 remedy: "take out the rows that count others again, or write repeated rows out",

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::partly::{Edges, SHARED, shares};
 use super::row::EventRow;
 use super::{Overlap, Treatment, WhyKept};
 
 /// Edges are one within this share of the range of all: rounding of decimal fractions.
 const ROUNDING: f64 = 1e-9;
-/// What is shared counts from this part of the smaller row on: borders that were simplified, or
-/// hours that were rounded, share less.
-pub(super) const SHARED: f64 = 0.05;
 /// Exposures that are the same but for rounding.
 const SAME_EXPOSURE: f64 = 1e-6;
 /// By how much exposures of parts may miss that of their total: they are often estimates.
 pub(super) const SAME_TOTAL: f64 = 0.01;
-
-type Edges = (f64, f64);
 
 /// Takes differences along every dimension in turn, among rows that are the same along the others:
 /// a series of sums that grow, in every class of age; a total beside its parts.
@@ -38,7 +34,7 @@ pub(super) fn take_differences(rows: &mut [EventRow], found: &mut Vec<Overlap>) 
                 };
                 match run.apart(rows) {
                     Ok(steps) => run.take(rows, d, steps, found),
-                    Err(kept) => found.push(kept),
+                    Err(kept) => found.push(run.in_shares(rows, kept)),
                 }
             }
         }
@@ -285,6 +281,26 @@ impl Run {
             (rows[self.rows[at]].number, rows[self.rows[other]].number),
             Treatment::Kept(why),
         )
+    }
+
+    /// Counts rows that have parts in common in shares, unless one place has several counts, of
+    /// which it is not known whether they are of the same events.
+    fn in_shares(&self, rows: &mut [EventRow], kept: Overlap) -> Overlap {
+        let is_repeated = |at: usize| {
+            self.edges[at] == self.edges[at - 1]
+                && rows[self.rows[at]].count != rows[self.rows[at - 1]].count
+        };
+        let is_partly = kept.treatment == Treatment::Kept(WhyKept::Partly);
+        if !is_partly || (1..self.rows.len()).any(is_repeated) {
+            return kept;
+        }
+        for (&row, share) in self.rows.iter().zip(shares(&self.edges)) {
+            rows[row].share *= share;
+        }
+        Overlap {
+            treatment: Treatment::Shares,
+            ..kept
+        }
     }
 
     /// Makes the rows of a run what is left of them, and tells what was done.

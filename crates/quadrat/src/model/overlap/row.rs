@@ -39,6 +39,8 @@ pub(super) struct EventRow {
     /// Whether it says nothing that others do not.
     pub goes: bool,
     pub is_changed: bool,
+    /// What share of it counts, where others count some of its events too.
+    pub share: f64,
 }
 
 impl EventRow {
@@ -89,6 +91,11 @@ pub(super) fn counts(likelihood: &Likelihood) -> Option<(&[f64], &[f64], &[f64])
         | Outcomes::Ranks(_)
         | Outcomes::Bounds => None,
     }
+}
+
+/// Whether the rows are counts of which some were seen several times.
+pub(super) fn is_repeated(table: &Observations) -> bool {
+    counts(&table.likelihood).is_some() && !table.times.is_empty() && !table.is_in_shares()
 }
 
 fn of_trials(table: &Observations) -> bool {
@@ -170,6 +177,7 @@ impl EventRows {
                 is_mean,
                 goes: false,
                 is_changed: false,
+                share: 1.0,
             });
         }
         self.supports.extend(&supports)

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::apply::atoms;
-use super::nested::{SAME_TOTAL, SHARED};
+use super::nested::SAME_TOTAL;
+use super::partly::SHARED;
 use super::row::{EventRow, EventRows};
 use super::{Overlap, Treatment, WhyKept};
 use crate::problem::kernel_products::limit;
@@ -84,7 +85,7 @@ pub(super) fn totals_and_rest(all: &mut EventRows, found: &mut Vec<Overlap>) {
 
 /// What was told of rows already.
 struct Told {
-    /// Rows of which something is wrong.
+    /// Rows of which something is wrong, and those that count in shares.
     stuck: HashSet<usize>,
     /// Totals and rows within them.
     pairs: HashSet<(usize, usize)>,
@@ -103,7 +104,7 @@ impl Told {
                     told.pairs
                         .extend(overlap.rows.iter().map(|&row| (own, row)));
                 }
-                Treatment::Kept(_) => told.stuck.extend(&overlap.rows),
+                Treatment::Kept(_) | Treatment::Shares => told.stuck.extend(&overlap.rows),
                 _ => {}
             }
         }

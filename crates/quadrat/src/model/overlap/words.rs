@@ -17,6 +17,7 @@ pub(super) fn warnings(overlaps: &[Overlap], name: &dyn Fn(usize) -> String) -> 
     };
     told.extend(differences(&with(&|t| t == Treatment::Differences), name));
     told.extend(left_out(&with(&|t| t == Treatment::LeftOut), name));
+    told.extend(in_shares(&with(&|t| t == Treatment::Shares), name));
     let kinds: [fn(WhyKept) -> bool; 6] = [
         |why| why == WhyKept::Partly,
         |why| why == WhyKept::Repeated,
@@ -89,6 +90,16 @@ fn left_out(overlaps: &[&Overlap], name: &dyn Fn(usize) -> String) -> Option<Str
         ),
     };
     Some(format!("{what} left out: {}", named.join("; ")))
+}
+
+fn in_shares(overlaps: &[&Overlap], name: &dyn Fn(usize) -> String) -> Option<String> {
+    let (one, other) = overlaps.first()?.pair;
+    Some(format!(
+        "{} overlap, so that the same events are counted again, such as those that {} and {} have in common: of each row so small a share was counted that no event counts more than once, which tells somewhat less than counts of pieces that do not overlap",
+        span(&rows(overlaps), name),
+        name(one),
+        name(other),
+    ))
 }
 
 fn kept(overlaps: &[&Overlap], name: &dyn Fn(usize) -> String) -> Option<String> {
