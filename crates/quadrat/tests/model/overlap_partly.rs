@@ -124,8 +124,8 @@ fn coverage(tables: u64, windows: &Windows, takes_as_they_are: bool) -> [Held; 3
             .map(|_| StandardNormal.sample(&mut random))
             .collect();
         let rates: Vec<f64> = factor.multiply(&z).iter().map(|f| RATE * f.exp()).collect();
-        let mut drawn = |rate: &f64| rand_distr::Poisson::new(*rate).unwrap().sample(&mut random);
-        let cases: Vec<f64> = rates.iter().map(|rate| drawn(rate)).collect();
+        let drawn = |rate: &f64| rand_distr::Poisson::new(*rate).unwrap().sample(&mut random);
+        let cases: Vec<f64> = rates.iter().map(drawn).collect();
         let over = |of: &[f64], (from, to): (f64, f64)| -> f64 {
             of[from as usize..to as usize].iter().sum()
         };
