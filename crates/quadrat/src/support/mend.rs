@@ -88,16 +88,16 @@ fn mended(parts: Vec<Vec<Ring>>, tolerance: f64) -> Result<(Polygon, Vec<Mend>),
         | RegionError::Overlap { x, y, .. } => [*x, *y],
         _ => return Err(refused),
     };
-    let before: f64 = kept
-        .iter()
-        .flat_map(|part| {
-            part.iter().enumerate().map(|(k, ring)| {
-                let area = signed_area(ring).abs();
-                if k == 0 { area } else { -area }
-            })
-        })
-        .sum();
-    for candidate in redrawn(&kept) {
+    let before = area(&kept);
+    let raw = overlaid(&kept);
+    // Putting vertices back moves no border by more than that.
+    let [(x0, x1), (y0, y1)] = bounds(&kept.concat());
+    let moved = SNAP * (x1 - x0).max(y1 - y0) * perimeter(&raw);
+    let redrawn = area(&raw);
+    if (redrawn - before).abs() > tolerance * redrawn + 2.0 * moved {
+        return Err(refused);
+    }
+    for candidate in [put_back(&raw, &kept), raw] {
         let Ok(polygon) = Polygon::new(candidate) else {
             continue;
         };
@@ -170,13 +170,30 @@ fn flatness(ring: &[[f64; 2]]) -> f64 {
         .sum()
 }
 
-/// The set of points that the rings surround an odd number of times, drawn without crossings: with
-/// vertices put back where they were, and, should that cross again, as the overlay gave it.
-pub(super) fn redrawn(parts: &[Vec<Ring>]) -> Vec<Vec<Vec<Ring>>> {
-    let all: Vec<Ring> = parts.concat();
-    let [(x0, x1), (y0, y1)] = bounds(&all);
+/// The area of parts with their holes; of loops that cross, what they surround less what they
+/// surround the other way.
+fn area(parts: &[Vec<Ring>]) -> f64 {
+    let signed = |(k, ring): (usize, &Ring)| {
+        let area = signed_area(ring).abs();
+        if k == 0 { area } else { -area }
+    };
+    let rings = parts.iter().flat_map(|part| part.iter().enumerate());
+    rings.map(signed).sum()
+}
+
+fn perimeter(parts: &[Vec<Ring>]) -> f64 {
+    let of = |ring: &Ring| -> f64 {
+        let next = ring.iter().cycle().skip(1);
+        let sides = ring.iter().zip(next);
+        sides.map(|(a, b)| (b[0] - a[0]).hypot(b[1] - a[1])).sum()
+    };
+    parts.iter().flatten().map(of).sum()
+}
+
+/// The set of points that the rings surround an odd number of times, drawn without crossings.
+pub(super) fn overlaid(parts: &[Vec<Ring>]) -> Vec<Vec<Ring>> {
+    let [(x0, x1), (y0, y1)] = bounds(&parts.concat());
     let origin = [0.5 * (x0 + x1), 0.5 * (y0 + y1)];
-    let size = (x1 - x0).max(y1 - y0);
     let line = |ring: &Ring| {
         let mut line: LineString<f64> = ring
             .iter()
@@ -207,7 +224,7 @@ pub(super) fn redrawn(parts: &[Vec<Ring>]) -> Vec<Vec<Vec<Ring>>> {
             .map(|c| [c.x + origin[0], c.y + origin[1]])
             .collect()
     };
-    let raw: Vec<Vec<Ring>> = drawn
+    drawn
         .iter()
         .map(|p| {
             std::iter::once(p.exterior())
@@ -215,21 +232,22 @@ pub(super) fn redrawn(parts: &[Vec<Ring>]) -> Vec<Vec<Vec<Ring>>> {
                 .map(ring)
                 .collect()
         })
-        .collect();
-    let old = Nearest::new(all.iter().flatten().copied(), SNAP * size);
-    let snapped = raw
-        .iter()
-        .map(|part| {
-            part.iter()
-                .map(|ring| {
-                    let mut ring: Ring = ring.iter().map(|&v| old.find(v).unwrap_or(v)).collect();
-                    distinct(&mut ring);
-                    ring
-                })
-                .collect()
-        })
-        .collect();
-    vec![snapped, raw]
+        .collect()
+}
+
+/// What was drawn anew with vertices put back where they were, which may make it cross again.
+pub(super) fn put_back(drawn: &[Vec<Ring>], given: &[Vec<Ring>]) -> Vec<Vec<Ring>> {
+    let all: Vec<Ring> = given.concat();
+    let [(x0, x1), (y0, y1)] = bounds(&all);
+    let reach = SNAP * (x1 - x0).max(y1 - y0);
+    let old = Nearest::new(all.iter().flatten().copied(), reach);
+    let back = |ring: &Ring| {
+        let mut ring: Ring = ring.iter().map(|&v| old.find(v).unwrap_or(v)).collect();
+        distinct(&mut ring);
+        ring
+    };
+    let parts = drawn.iter();
+    parts.map(|part| part.iter().map(back).collect()).collect()
 }
 
 /// Points by the square of a grid they lie in.

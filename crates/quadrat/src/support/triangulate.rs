@@ -3,7 +3,7 @@
 use geo::{Coord, LineString, TriangulateEarcut};
 
 use super::functional::Functional;
-use super::mend::redrawn;
+use super::mend::{overlaid, put_back};
 use super::polygon::Polygon;
 use super::region::Region;
 use super::ring::RegionError;
@@ -28,7 +28,8 @@ impl Polygon {
                 }
                 // Rings that touch may defeat ear clipping; drawn anew they no longer do.
                 let parts = vec![part];
-                let anew = redrawn(&parts);
+                let raw = overlaid(&parts);
+                let anew = [put_back(&raw, &parts), raw];
                 let others = anew.iter().map(|parts| {
                     let oriented = parts.iter().map(|p| facing(p));
                     oriented.flat_map(|p| clipped(&p)).collect::<Vec<_>>()
