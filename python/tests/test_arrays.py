@@ -1,10 +1,10 @@
-"""Arrays give the numbers of the program on the same rows."""
+"""Arrays give the numbers of studies on the same rows; `test_examples.py` has the examples."""
 
 import numpy as np
 import pytest
 
 import quadrat as qd
-from conftest import same, table
+from conftest import same
 
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
 NUMBERS = ("mean", "sd", "lower", "median", "upper")
@@ -12,41 +12,6 @@ NUMBERS = ("mean", "sd", "lower", "median", "upper")
 
 def numbers(columns):
     return {name: columns[name] for name in NUMBERS}
-
-
-def test_boxes_as_in_ages(examples, ran):
-    bands = table(examples / "ages" / "ages.csv")
-    model = qd.Model("se(age) + matern12(age)", hyperparameters={
-        "matern12.variance": {"prior": "log_normal(24.968, 1)"},
-        "matern12.lengthscale.age": {"prior": "log_normal(1.609, 0.7)"},
-    })
-    model.observe(qd.box(age=("from", "to")), value="people", noise=0, aggregate="sum", data=bands)
-    post = model.fit()
-    got = post.predict(qd.cells(age=np.arange(101), aggregate="sum"))
-    expected = table(ran("ages") / "by-year.csv")
-    same(got.to_dict(), expected)
-    wide = table(ran("ages") / "school-ages.csv")
-    same(post.predict(qd.box(age=(wide["from"], wide["to"]), aggregate="sum")).to_dict(),
-         numbers(wide))
-
-
-def test_four_likelihoods_as_in_mixed(examples, ran):
-    read = {name: table(examples / "mixed" / f"{name}.csv")
-            for name in ("exact", "grades", "capped")}
-    with open(examples / "mixed" / "intervals.csv", encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split(",") for line in file][1:]
-    ends = [(float(a or -np.inf), float(b or np.inf)) for _, a, b in rows]
-    lower, upper = np.array(ends).T
-    at = np.array([float(row[0]) for row in rows])
-    model = (
-        qd.Model("se(t)")
-        .observe(qd.point(t="t"), qd.Gaussian("value", 0.01), data=read["exact"])
-        .observe(qd.point(t=at), qd.Interval(lower, upper, 0.09))
-        .observe(qd.point(t="t"), qd.Ordinal("grade", [4, 6, 8, 10]), data=read["grades"])
-        .observe(qd.point(t="t"), qd.Censored("reading", lower=4, upper=9), data=read["capped"])
-    )
-    expected = table(ran("mixed") / "curve.csv")
-    same(model.fit().predict(qd.grid(t=expected["t"])).to_dict(), expected)
 
 
 def test_bags_and_regions_as_in_studies():

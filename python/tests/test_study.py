@@ -9,7 +9,9 @@ import pytest
 import quadrat as qd
 from conftest import same, table
 
-EXAMPLES = ["ages", "mixed", "private-ages", "non-negative", "audience", "galaxies"]
+# Those with tables that nothing but a study gives (`test_examples.py`), and some quick ones.
+EXAMPLES = ["ages", "mixed", "private-ages", "non-negative", "audience", "galaxies", "counties",
+            "suppressed", "constituencies", "river", "wine", "wages", "acidity"]
 
 
 @pytest.mark.filterwarnings("ignore::quadrat.FitWarning")

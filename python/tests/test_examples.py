@@ -1,0 +1,150 @@
+"""Every example through arrays and through data frames has the numbers of the program."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import example_models
+import quadrat as qd
+from conftest import ROOT, same, table
+from example_rows import ends, reader
+
+pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+NUMBERS = ("mean", "sd", "lower", "median", "upper")
+
+# Tables of examples that a study alone gives, and why; `test_study.py` runs these studies.
+STUDIES_ONLY = {
+    ("counties", "density"): "points in longitudes and latitudes are projected by studies alone",
+    ("suppressed", "cells"): "values behind rows (`scale = \"row\"`) are in studies and in Rust",
+    ("suppressed", "hidden"): "as the cells, whose sums they are",
+    ("suppressed", "all"): "as the cells, whose sum it is",
+    ("constituencies", "steps"): "each has draws of its own, by its name; one is tested below",
+}
+
+
+def bills(read):
+    rows = read("bills")
+    species = list(dict.fromkeys(rows.columns["species"]))
+    each = [qd.Density(own["bill"], data=own.data).to_dict()
+            for own in (rows.where("species", name) for name in species)]
+    yield "density", {"bill": np.concatenate([one["x"] for one in each]),
+                      "species": np.repeat(species, [len(one["x"]) for one in each]).tolist(),
+                      **{name: np.concatenate([one[name] for one in each])
+                         for name in ("density", "lower", "upper")}}
+
+
+def galaxies(read):
+    rows = read("galaxies")
+    told = qd.Density(rows["velocity_km_s"], data=rows.data).to_dict()
+    yield "density", {"velocity_km_s": told["x"], **told}
+
+
+def geyser(read):
+    rows = read("geyser")
+    told = qd.Density2d(rows["eruptions"], rows["waiting"], data=rows.data).to_dict()
+    yield "density", {"eruptions": told["x"], "waiting": told["y"], **told}
+
+
+def rush_hours(read):
+    rows = read("summer")
+    told = qd.ConditionalDensity(rows["bicycles"], given=rows["hour"], log=True, data=rows.data)
+    columns = told.to_dict()
+    yield "density", {"hour": columns["given"], "bicycles": columns["y"], **columns}
+
+
+def wages(read):
+    rows = read("wages", to=ends("to", "inf"))
+    told = qd.Density.from_bins(rows["from"], rows["to"], rows["men"], log=True, data=rows.data)
+    columns = told.to_dict()
+    yield "density", {"value": columns["x"], **columns}
+    shares = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99]
+    value, lower, upper = zip(*(told.quantile(share) for share in shares))
+    yield "quantiles", {"quantile": shares, "mean": value, "lower": lower, "upper": upper}
+
+
+JOBS = {one.__name__.replace("_", "-"): one
+        for one in (bills, galaxies, geyser, rush_hours, wages)}
+
+
+def models():
+    """The functions of the models by the name of the example."""
+    found = {}
+    for path in sorted((ROOT / "examples").glob("*/study.toml")):
+        name = path.parent.name
+        if name != "constituencies":
+            found[name] = JOBS.get(name) or getattr(example_models, name.replace("-", "_"))
+    return found
+
+
+def of_output(columns, output):
+    """The rows of one output."""
+    rows = [own == output for own in columns["output"]]
+    return {name: own[rows] for name, own in columns.items() if name != "output"}
+
+
+def told_of(prediction, expected):
+    """What is compared of a prediction: numbers, places, probabilities; of a job all it has."""
+    if isinstance(prediction, dict):
+        return {name: prediction[name] for name in expected if name in prediction}
+    own = prediction.to_dict()
+    found = {name: own[name] for name in expected if name in own}
+    for name in expected:
+        what, _, number = name.partition("_")
+        if what == "above":
+            found[name] = prediction.exceed(float(number))
+        elif what == "rank":
+            found[name] = np.exp(prediction.log_density(float(number)))
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _once():
+    """The same model is fitted once: bytes of pickles say what a model is."""
+    fitted, fit = {}, qd.Model.fit
+
+    def first(model, **settings):
+        said = pickle.dumps((model, settings))
+        if said not in fitted:
+            fitted[said] = fit(model, **settings)
+        return fitted[said]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qd.Model, "fit", first)
+        yield
+
+
+@pytest.mark.parametrize("is_frame", [False, True], ids=["arrays", "frames"])
+@pytest.mark.parametrize("name", models())
+def test_an_example_has_the_numbers_of_the_program(name, is_frame, ran):
+    if name == "counties" and is_frame:
+        pytest.skip("areas come as a map, which is neither")
+    out, compared = ran(name), set()
+    for asked, prediction in models()[name](reader(name, is_frame)):
+        asked, *output = (asked,) if isinstance(asked, str) else asked
+        expected = table(out / f"{asked}.csv")
+        if output:
+            expected = of_output(expected, *output)
+        found = told_of(prediction, expected)
+        assert {"density"} <= set(found) or {"mean", "lower", "upper"} <= set(found)
+        same(found, {name: expected[name] for name in found})
+        compared.add(asked)
+    left = {path.stem for path in out.glob("*.csv")} - compared
+    assert left == {asked for example, asked in STUDIES_ONLY if example == name}
+
+
+@pytest.mark.parametrize("is_frame", [False, True], ids=["arrays", "frames"])
+def test_a_constituency_has_the_numbers_of_the_program(is_frame, program, tmp_path):
+    # The last band is "85+", and has no end.
+    rows = reader("constituencies", is_frame)("bands", **{
+        "from": lambda cells: {"from": np.array([float(cell.rstrip("+")) for cell in cells])},
+        "to": ends("to", "inf")}).where("constituency", "Aldershot")
+    told = qd.ungroup(rows.data, lower=rows["from"], upper=rows["to"], count=rows["people"])
+    lines = (ROOT / "examples" / "constituencies" / "bands.csv").read_text("utf-8").splitlines()
+    own = [line for line in lines if line.startswith(("constituency", "Aldershot"))]
+    (tmp_path / "bands.csv").write_text("\n".join(own) + "\n", encoding="utf-8")
+    out = tmp_path / "steps.csv"
+    subprocess.run([program, "ungroup", tmp_path / "bands.csv", "--lower", "from", "--upper", "to",
+                    "--count", "people", "-o", out], check=True, capture_output=True)
+    same(told.to_dict(), table(out))
