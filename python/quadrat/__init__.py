@@ -10,6 +10,9 @@ Three ways in, one engine:
   :func:`areal_interpolate`, :func:`disaggregate`; :func:`fit_many` for a model of every group;
   :class:`Campaign` for what to measure next.
 
+:mod:`quadrat.sklearn` has estimators for pipelines, and :mod:`quadrat.dask` fits bags whose points
+stay in partitions on many machines.
+
 Examples
 --------
 Ages from ten-year bands:

@@ -82,7 +82,9 @@ class ManyFits(Mapping):
 
         Parameters
         ----------
-        support, scale, level, **settings
+        support, scale, level
+            As for `Posterior.predict`.
+        **settings
             As for `Posterior.predict`.
         data : data frame, optional
             Where names of columns are looked up. Where it has the columns of the groups, each

@@ -141,7 +141,9 @@ class Posterior:
             Whether rows are drawn.
         points : int
             How many points a curve has; a surface has a quarter along each side.
-        what, **style
+        what
+            As for `Prediction.plot`.
+        **style
             As for `Prediction.plot`.
 
         Returns

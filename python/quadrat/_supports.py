@@ -214,8 +214,10 @@ def point(inputs=None, /, **named):
 
     Parameters
     ----------
-    inputs, **named : array_like or str
+    **named : array_like or str
         Coordinates by the name of the input.
+    inputs : dict, optional
+        The same by name, where a name is no word of Python.
 
     Examples
     --------
@@ -231,9 +233,11 @@ def box(inputs=None, /, *, aggregate=None, **named):
 
     Parameters
     ----------
-    inputs, **named : pair of array_like or str, or array_like or str
+    **named : pair of array_like or str, or array_like or str
         Lower and upper edges by the name of the input, in either order; or one column, where the
         box is a point along that input.
+    inputs : dict, optional
+        The same by name, where a name is no word of Python.
     aggregate : {"sum", "mean"}
         The integral over the box, or that divided by its volume.
 
@@ -249,6 +253,13 @@ def box(inputs=None, /, *, aggregate=None, **named):
 def grid(inputs=None, /, **named):
     """The points of a grid: every combination of the coordinates, the last input fastest.
 
+    Parameters
+    ----------
+    **named : array_like
+        The coordinates along each input.
+    inputs : dict, optional
+        The same by name, where a name is no word of Python.
+
     Examples
     --------
     >>> import quadrat as qd
@@ -262,6 +273,15 @@ def grid(inputs=None, /, **named):
 
 def cells(inputs=None, /, *, aggregate=None, **named):
     """The cells of a grid: boxes between neighbouring edges.
+
+    Parameters
+    ----------
+    aggregate : {"sum", "mean"}
+        The integral over each cell, or that divided by its volume.
+    **named : array_like
+        The edges along each input.
+    inputs : dict, optional
+        The same by name, where a name is no word of Python.
 
     Examples
     --------
@@ -303,8 +323,10 @@ def bag(inputs=None, /, *, key, weight=None, keys=None, aggregate=None, **named)
 
     Parameters
     ----------
-    inputs, **named : array_like or str
+    **named : array_like or str
         Coordinates of the points by the name of the input.
+    inputs : dict, optional
+        The same by name, where a name is no word of Python.
     key : array_like or str
         To which bag each point belongs.
     weight : array_like or str, optional
