@@ -289,6 +289,11 @@ def need(points, inputs, inducing, threads=1):
     >>> round(qd.dask.need(10_000_000, 2, 400) / 1e9, 1)
     2.5
     """
+    counts = {"points": points, "inputs": inputs, "inducing": inducing, "threads": threads}
+    for name, count in counts.items():
+        if not isinstance(count, (int, np.integer)) or count < (name in ("inputs", "threads")):
+            least = "of at least 1" if name in ("inputs", "threads") else "from 0 on"
+            raise DataError(f"{name}: {count!r} is no whole number {least}")
     return (_IDLE + points * (_POINT + _COORDINATE * inputs)
             + threads * _SQUARE * float(inducing) ** 2)
 
@@ -416,11 +421,14 @@ class _Cluster(_There):
             points, limit = held.get(worker, 0), _SHARE * (told.get("memory_limit") or np.inf)
             needed = need(points, inputs, inducing, told["nthreads"])
             if points and needed > limit:
+                more = "more workers, or workers of more memory, or fewer inducing points"
+                if _IDLE > limit:
+                    more = f"workers of more memory: {_IDLE / 1e6:,.0f} MB are needed for any fit"
                 raise DataError(
                     f"client: the worker {worker} needs about {needed / 1e6:,.0f} MB for "
                     f"{points:,} points and {inducing} inducing points on {told['nthreads']} "
-                    f"of its threads, and may take {limit / 1e6:,.0f} MB, four fifths of its limit; give "
-                    "more workers, or workers of more memory, or fewer inducing points")
+                    f"of its threads, and may take {limit / 1e6:,.0f} MB, four fifths of its "
+                    f"limit; give {more}")
 
     def sums(self, outline, pass_):
         for attempt in range(1, _TRIES + 1):

@@ -106,7 +106,7 @@ impl Support {
         made(py, Some(aggregate), move || {
             let mut set = Functionals::new(dims);
             for (row, parts) in regions.into_iter().enumerate() {
-                let polygon = Polygon::new(parts)
+                let (polygon, _) = Polygon::mended(parts)
                     .map_err(|error| Failure::Data(format!("region {row}: {error}")))?;
                 let ends = first.iter().zip(&second);
                 let further = ends.map(|(a, b)| Some(side(a[row], b.as_ref().map(|b| b[row]))));

@@ -191,7 +191,7 @@ fn borders(figure: &SurfaceFigure, (x, y): Ranges) -> Vec<Ring> {
         kept
     };
     let closed = |ring: &Ring| {
-        let mut kept = thinned(ring);
+        let mut kept = clipped(thinned(ring), (x, y));
         kept.extend(kept.first().copied());
         Some(kept).filter(|ring| ring.len() > 2)
     };
@@ -204,6 +204,34 @@ fn borders(figure: &SurfaceFigure, (x, y): Ranges) -> Vec<Ring> {
     let rings = figure.borders.iter().filter_map(closed);
     let lines = figure.lines.iter().filter_map(open);
     rings.chain(lines).filter(is_inside).collect()
+}
+
+/// A ring held to a frame: what lies beyond it runs along its edge.
+///
+/// # Source
+/// Sutherland and Hodgman, *Reentrant polygon clipping*, Comm. ACM 17 (1974).
+fn clipped(mut ring: Ring, (x, y): Ranges) -> Ring {
+    for (d, limit, sign) in [(0, x.0, 1.0), (0, x.1, -1.0), (1, y.0, 1.0), (1, y.1, -1.0)] {
+        let is_inside = |v: &[f64; 2]| sign * (v[d] - limit) >= 0.0;
+        let crossing = |a: [f64; 2], b: [f64; 2]| {
+            let part = (limit - a[d]) / (b[d] - a[d]);
+            let mut place = [0, 1].map(|e| a[e] + part * (b[e] - a[e]));
+            place[d] = limit;
+            place
+        };
+        let mut kept = Ring::new();
+        for (k, &to) in ring.iter().enumerate() {
+            let from = ring[(k + ring.len() - 1) % ring.len()];
+            if is_inside(&from) != is_inside(&to) {
+                kept.push(crossing(from, to));
+            }
+            if is_inside(&to) {
+                kept.push(to);
+            }
+        }
+        ring = kept;
+    }
+    ring
 }
 
 /// The maps that a figure may have.
@@ -540,6 +568,21 @@ mod tests {
         assert_eq!(drawn.borders.len(), 1);
         assert!(drawn.borders[0].len() < 3000 && drawn.borders[0].len() > 300);
         assert_eq!(drawn.borders[0].first(), drawn.borders[0].last());
+    }
+
+    #[test]
+    fn outlines_that_leave_the_frame_are_cut_where_they_do() {
+        let triangle = vec![[0.0, 0.5], [2.0, 0.5], [1.0, 4.5]];
+        let held = clipped(triangle, ((0.0, 3.0), (0.0, 2.5)));
+        // Halfway up both sides, not at the tip's place along the frame.
+        assert_eq!(held, [[0.0, 0.5], [2.0, 0.5], [1.5, 2.5], [0.5, 2.5]]);
+        assert!(
+            clipped(
+                vec![[5.0, 5.0], [6.0, 5.0], [5.0, 6.0]],
+                ((0.0, 1.0), (0.0, 1.0))
+            )
+            .is_empty()
+        );
     }
 
     #[test]

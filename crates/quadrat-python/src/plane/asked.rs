@@ -97,7 +97,8 @@ fn polygons(argument: &str, regions: Option<&Regions>) -> Outcome<Option<Vec<Pol
         return Ok(None);
     };
     let made = all.iter().enumerate().map(|(row, parts)| {
-        Polygon::new(parts.clone())
+        Polygon::mended(parts.clone())
+            .map(|(polygon, _)| polygon)
             .map_err(|error| Failure::Data(format!("{argument}: region {row}: {error}")))
     });
     made.collect::<Outcome<Vec<Polygon>>>().map(Some)

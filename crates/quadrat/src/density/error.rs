@@ -427,7 +427,7 @@ pub enum Warning {
     },
     /// The importance sample is too uneven, and rows lie in intervals or boxes.
     #[error(
-        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}): the curve is the average of modes, and the band that of the Laplace approximation, whose draws were moved to where bins hold what their counts say"
+        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}): the curve is the average of modes, and the band that of the Laplace approximation, whose draws were moved towards where bins hold what their counts say: beside large differences between neighbours it may miss the curve"
     )]
     Lifted {
         /// Effective number of draws.

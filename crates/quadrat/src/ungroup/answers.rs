@@ -7,9 +7,15 @@ use super::answer::Answer;
 use super::estimate::Estimate;
 use super::weighted;
 
+/// Sums of shares that differ by less are the same.
+const ROUNDING: f64 = 1e-12;
+
 impl Estimate {
     /// A quantile of the population, such as its median age (`0.5`); `share` is moved between 0 and
     /// 1. NaN where it is NaN.
+    ///
+    /// Where so large a share ends with a cell, the middle between it and the next cell in which
+    /// anybody is: of two persons, the median is between them.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Answer {
         if share.is_nan() {
@@ -17,14 +23,23 @@ impl Estimate {
         }
         let share = share.clamp(0.0, 1.0);
         self.of_draws(|masses| {
-            let wanted = share * masses.iter().sum::<f64>();
+            let total = masses.iter().sum::<f64>();
+            let wanted = share * total;
+            let place = |i: usize, part: f64| self.axis.within(self.cells.cell(i), part);
             let mut sum = 0.0;
-            for (i, mass) in masses.iter().enumerate() {
-                if sum + mass >= wanted && *mass > 0.0 {
-                    let cell = self.cells.cell(i);
-                    return self.axis.within(cell, (wanted - sum) / mass);
+            let mut held = (0..masses.len()).filter(|&i| masses[i] > 0.0);
+            while let Some(i) = held.next() {
+                let left = sum + masses[i] - wanted;
+                if left.abs() <= ROUNDING * total {
+                    let end = place(i, 1.0);
+                    return held
+                        .next()
+                        .map_or(end, |next| end.midpoint(place(next, 0.0)));
                 }
-                sum += mass;
+                if left > 0.0 {
+                    return place(i, (wanted - sum) / masses[i]);
+                }
+                sum += masses[i];
             }
             self.cells.edges[masses.len()]
         })

@@ -242,3 +242,17 @@ fn odd_questions_have_answers() {
     let draws = years.draws(0);
     assert_eq!((draws.nrows(), draws.ncols()), (110, 0));
 }
+
+/// An even number of people has a median between two of them: by symmetry the middle of the bands.
+#[test]
+fn the_median_of_few_people_is_between_two_of_them() {
+    for counts in [vec![11.0, 10.0, 11.0], vec![5.0, 5.0, 5.0, 5.0]] {
+        let n = counts.len() as f64;
+        let edges: Vec<f64> = (0..=counts.len()).map(|i| 10.0 * i as f64).collect();
+        let (lower, upper) = (&edges[..counts.len()], &edges[1..]);
+        let years = Ungroup::new(lower, upper).estimate(&counts).unwrap();
+        let median = years.quantile(0.5).value;
+        // The median over draws, each of which is known to half a year.
+        assert!((median - 5.0 * n).abs() < 0.5, "{counts:?}: {median}");
+    }
+}
