@@ -68,15 +68,11 @@ pub trait Checkpoint: Keeper {
     fn refused(&self, reason: &str) -> anyhow::Error;
 }
 
-/// A fit whose search met no stopping rule: nothing it found is told.
+/// A fit whose search met no stopping rule: nothing it found is told. What it says of itself is in
+/// the [`Problems`] beside it.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the fit did not converge ({reason}); give starts or bounds in [hyperparameters], or simplify the kernel"
-)]
-pub struct NotConverged {
-    /// What it says of itself.
-    reason: String,
-}
+#[error("the fit did not converge")]
+pub struct NotConverged;
 
 /// A model of the study; settings of unknown hyperparameters are refused here.
 pub fn model(resolved: &Resolved) -> Result<Model> {
@@ -364,7 +360,10 @@ pub fn fit_model(resolved: &Resolved, model: &Model, running: &Running) -> Resul
     if !posterior.summary().converged && !is_stopped() {
         forget();
         let reason = posterior.summary().warnings.join("; ");
-        return Err(NotConverged { reason }.into());
+        let problem = Problem::new(format!("the fit did not converge ({reason})"))
+            .remedy("give starts or bounds in [hyperparameters], or simplify the kernel");
+        let placed = Problems::from(problem.at(kernel_place(resolved)));
+        return Err(anyhow::Error::from(placed).context(NotConverged));
     }
     Ok(posterior)
 }
@@ -422,12 +421,20 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             Some(_) => "take `method = \"sparse\"` in [inference], the other way for sums after a link, or give starts or an upper bound of the variance in [hyperparameters]",
             None => "choose another `method` or `hyperparameters = \"map\"` in [inference], or give starts or an upper bound of the variance in [hyperparameters]",
         }),
+        FitError::NoBound { parameters } => Problem::new(format!(
+            "under {parameters} the bound of sparse inference is no number at the average of the rows, or beside it"
+        ))
+        .remedy("weights, exposures, counts or a given mean are too large or too small for the link: change their units, or the start of the hyperparameter"),
         FitError::Input(error) => return Problems::from(refused(&resolved.study, error.clone())).into(),
         FitError::Linalg(_) => return error.into(),
         _ => return error.into(),
     };
+    Problems::from(problem.at(kernel_place(resolved))).into()
+}
+
+fn kernel_place(resolved: &Resolved) -> Place {
     let study = &resolved.study;
-    Problems::from(problem.at(study.source.place(&study.latent.kernel.span))).into()
+    study.source.place(&study.latent.kernel.span)
 }
 
 /// The link of a table that reports sums or averages after one, which only Laplace's method and

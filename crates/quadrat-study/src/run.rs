@@ -283,7 +283,11 @@ fn text(cell: Cell) -> String {
 /// What an error within says to those outside.
 #[must_use]
 pub fn refused(error: &anyhow::Error) -> Refused {
-    if let Some(problems) = error.downcast_ref::<Problems>() {
+    let problems = error.downcast_ref::<Problems>();
+    if let (Some(problems), Some(_)) = (problems, error.downcast_ref::<NotConverged>()) {
+        return Refused::NotConverged(problems.render(Paint::plain()));
+    }
+    if let Some(problems) = problems {
         let faults = problems.0.iter().map(fault).collect();
         return Refused::Input(faults, problems.render(Paint::plain()));
     }
@@ -303,10 +307,7 @@ pub fn refused(error: &anyhow::Error) -> Refused {
         }
         _ => {}
     }
-    match error.downcast_ref::<NotConverged>() {
-        Some(_) => Refused::NotConverged(told),
-        None => Refused::Failed(told),
-    }
+    Refused::Failed(told)
 }
 
 fn fault(problem: &Problem) -> Fault {
