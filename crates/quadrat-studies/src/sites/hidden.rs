@@ -54,7 +54,7 @@ const KINDS: [(&str, Kind); 5] = [
     ("counts, <5 hidden", Kind::Poisson(5)),
     ("counts, <10 hidden", Kind::Poisson(10)),
     (
-        "counts that vary more, <5 hidden",
+        "spread counts, <5 hidden",
         Kind::NegativeBinomial(5),
     ),
     ("counts in boxes, <5 hidden", Kind::Boxes(5)),
