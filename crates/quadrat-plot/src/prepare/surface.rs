@@ -575,7 +575,7 @@ mod tests {
         let triangle = vec![[0.0, 0.5], [2.0, 0.5], [1.0, 4.5]];
         let held = clipped(triangle, ((0.0, 3.0), (0.0, 2.5)));
         // Halfway up both sides, not at the tip's place along the frame.
-        assert_eq!(held, [[0.0, 0.5], [2.0, 0.5], [1.5, 2.5], [0.5, 2.5]]);
+        assert_eq!(held, [[0.5, 2.5], [0.0, 0.5], [2.0, 0.5], [1.5, 2.5]]);
         assert!(
             clipped(
                 vec![[5.0, 5.0], [6.0, 5.0], [5.0, 6.0]],

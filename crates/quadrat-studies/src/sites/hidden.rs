@@ -53,10 +53,7 @@ enum Kind {
 const KINDS: [(&str, Kind); 5] = [
     ("counts, <5 hidden", Kind::Poisson(5)),
     ("counts, <10 hidden", Kind::Poisson(10)),
-    (
-        "spread counts, <5 hidden",
-        Kind::NegativeBinomial(5),
-    ),
+    ("spread counts, <5 hidden", Kind::NegativeBinomial(5)),
     ("counts in boxes, <5 hidden", Kind::Boxes(5)),
     ("values below a limit", Kind::Values),
 ];
