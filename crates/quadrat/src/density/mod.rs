@@ -13,7 +13,7 @@
 //! let (density, lower, upper) = (estimate.density(), estimate.lower(), estimate.upper());
 //! let median = estimate.quantile(0.5);
 //! assert!(median.lower < 0.0 && median.upper > 0.0 && median.value.abs() < 0.05);
-//! # let middle = estimate.cell(0.0).unwrap();
+//! # let middle = estimate.cell(0.0).unwrap_or_default();
 //! # assert!(lower[middle] < 0.3989 && upper[middle] > 0.3989);
 //! # assert!((density[middle] - 0.3989).abs() < 0.05);
 //! # Ok::<(), quadrat::density::DensityError>(())

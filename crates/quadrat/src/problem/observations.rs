@@ -84,28 +84,10 @@ impl Observations {
     ///
     /// # Errors
     /// [`InputError::Shape`], [`InputError::Range`].
-    pub fn seen(mut self, times: Vec<f64>) -> Result<Self, InputError> {
-        if times.len() != self.supports.len() {
-            return Err(InputError::Shape {
-                what: "the number of times",
-                expected: self.supports.len(),
-                got: times.len(),
-            });
-        }
-        if let Some(row) = times.iter().position(|n| !is_number_of_times(*n)) {
-            return Err(InputError::Range {
-                what: "how often the row was seen".into(),
-                row,
-                value: times[row],
-                requirement: "a whole number from 1 to 1e15; leave out rows that were never seen",
-            });
-        }
-        self.times = if times.iter().all(|n| *n == 1.0) {
-            Vec::new()
-        } else {
-            times
-        };
-        Ok(self)
+    pub fn seen(self, times: Vec<f64>) -> Result<Self, InputError> {
+        let what = ["the number of times", "how often the row was seen"];
+        let requirement = "a whole number from 1 to 1e15; leave out rows that were never seen";
+        self.counting(times, what, is_number_of_times, requirement)
     }
 
     /// Says what share of each row counts, whose likelihood becomes `p(y | f)^share`: of rows that
@@ -116,25 +98,40 @@ impl Observations {
     ///
     /// # Errors
     /// [`InputError::Shape`], [`InputError::Range`].
-    pub fn in_shares(mut self, shares: Vec<f64>) -> Result<Self, InputError> {
-        if shares.len() != self.supports.len() {
+    pub fn in_shares(self, shares: Vec<f64>) -> Result<Self, InputError> {
+        let what = ["the shares", "the share of the row that counts"];
+        self.counting(shares, what, is_share, "above 0 and at most 1")
+    }
+
+    /// Says how often each row counts.
+    ///
+    /// # Arguments
+    /// * `what` - all of the numbers, and one of them, in words
+    fn counting(
+        mut self,
+        times: Vec<f64>,
+        what: [&'static str; 2],
+        is_possible: fn(f64) -> bool,
+        requirement: &'static str,
+    ) -> Result<Self, InputError> {
+        if times.len() != self.supports.len() {
             return Err(InputError::Shape {
-                what: "the shares",
+                what: what[0],
                 expected: self.supports.len(),
-                got: shares.len(),
+                got: times.len(),
             });
         }
-        if let Some(row) = shares.iter().position(|share| !is_share(*share)) {
+        if let Some(row) = times.iter().position(|n| !is_possible(*n)) {
             return Err(InputError::Range {
-                what: "the share of the row that counts".into(),
+                what: what[1].into(),
                 row,
-                value: shares[row],
-                requirement: "above 0 and at most 1",
+                value: times[row],
+                requirement,
             });
         }
-        self.times = match shares.iter().all(|share| *share == 1.0) {
+        self.times = match times.iter().all(|n| *n == 1.0) {
             true => Vec::new(),
-            false => shares,
+            false => times,
         };
         Ok(self)
     }
