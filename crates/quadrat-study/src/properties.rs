@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::diagnostic::LOOKED;
 use crate::fuzz::{broken_all_over, map, resolved, table};
-use crate::geo_file::{GeoFile, outlines};
+use crate::geo_file::{Bare, GeoFile, outlines};
 use crate::resolve::resolve;
 use crate::study;
 
@@ -157,7 +157,7 @@ proptest! {
 fn the_unbroken_map_is_accepted() {
     let file = GeoFile::parse(MAP.into(), "m.geojson").unwrap();
     assert_eq!(
-        outlines(&file, true, None, false, &mut Vec::new())
+        outlines(&file, true, None, Bare::Refused, &mut Vec::new())
             .unwrap()
             .len(),
         2

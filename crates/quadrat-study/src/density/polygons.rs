@@ -5,7 +5,7 @@ use std::path::Path;
 use quadrat::support::Polygon;
 
 use crate::diagnostic::Problems;
-use crate::geo_file::{GeoFile, outlines};
+use crate::geo_file::{Bare, GeoFile, outlines};
 use crate::table::open_geo;
 
 /// Polygons, one for each feature, and what was mended of them.
@@ -30,7 +30,7 @@ impl Polygons {
     /// Polygons that cannot be used.
     pub fn of(file: &GeoFile) -> Result<Self, Problems> {
         let mut warnings = Vec::new();
-        let found = outlines(file, false, None, false, &mut warnings)?;
+        let found = outlines(file, false, None, Bare::Refused, &mut warnings)?;
         Ok(Self {
             polygons: found.into_iter().flatten().map(|o| o.polygon).collect(),
             warnings,

@@ -14,7 +14,7 @@ use quadrat::parameter::PriorDensity;
 
 use crate::diagnostic::Problems;
 use crate::engine;
-use crate::geo_file::{self, GeoFile, outlines};
+use crate::geo_file::{self, Bare, GeoFile, outlines};
 use crate::resolve::resolve;
 use crate::study::{self, Study};
 use crate::table::{Reading, Table};
@@ -146,11 +146,15 @@ pub fn map(bytes: &[u8]) {
     };
     columns(&Table::from_geo(Arc::clone(&file)));
     let mut is_good = false;
-    for (degrees, skips) in [(true, false), (false, false), (false, true)] {
-        match outlines(&file, degrees, None, skips, &mut Vec::new()) {
+    for (degrees, bare) in [
+        (true, Bare::Unasked),
+        (false, Bare::Refused),
+        (false, Bare::LeftOut),
+    ] {
+        match outlines(&file, degrees, None, bare, &mut Vec::new()) {
             Ok(outlines) => {
                 is_good = true;
-                assert!(skips || outlines.iter().all(Option::is_some));
+                assert!(bare == Bare::LeftOut || outlines.iter().all(Option::is_some));
                 let areas = outlines
                     .iter()
                     .flatten()

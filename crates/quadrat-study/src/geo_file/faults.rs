@@ -12,7 +12,20 @@ use crate::numbers::count;
 /// How many broken features are listed.
 const LISTED: usize = 20;
 /// What can be done about a feature without a geometry.
-const BARE: &str = "give it a Polygon or MultiPolygon, remove it, or let `empty = \"skip\"` in `region` leave out such features and their rows";
+const BARE: &str = "give it a Polygon or MultiPolygon, or remove it";
+/// The same in a study of regions.
+const SKIP: &str = "let `empty = \"skip\"` in `region` leave out such features and their rows";
+
+/// What becomes of features without a geometry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bare {
+    /// They are refused.
+    Refused,
+    /// They are refused, in a study that can have them left out.
+    Unasked,
+    /// They are left out.
+    LeftOut,
+}
 
 /// What is wrong with a feature. Its place is a range of bytes until it is shown: to find line and
 /// column, the file is read from its start.
@@ -110,11 +123,18 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub fn add(&mut self, why: Unusable, told: impl Fn(Unusable) -> Fault) {
+    /// # Arguments
+    /// * `bare` - what becomes of features without a geometry
+    pub fn add(&mut self, why: Unusable, bare: Bare, told: impl Fn(Unusable) -> Fault) {
+        let is_bare = why.is_bare();
         self.all += 1;
-        self.bare += usize::from(why.is_bare());
+        self.bare += usize::from(is_bare);
         if self.first.len() < LISTED {
-            self.first.push(told(why));
+            let fault = told(why);
+            self.first.push(match is_bare && bare == Bare::Unasked {
+                true => fault.remedy(SKIP),
+                false => fault,
+            });
         }
     }
 

@@ -6,7 +6,7 @@ use geojson::Position;
 use quadrat::support::{Polygon, Ring, RingPlace};
 use serde_json::Value;
 
-use super::faults::{Coordinates, Fault, Faults, Unusable, position_at};
+use super::faults::{Bare, Coordinates, Fault, Faults, Unusable, position_at};
 use super::parse::offset;
 use super::{GeoFile, entries};
 use crate::diagnostic::{Problems, Remedy, shown};
@@ -36,12 +36,12 @@ type Rings = Vec<Vec<Position>>;
 
 /// The polygons of every feature, which people know by their property `key`; what was mended is
 /// told in `warnings`. In degrees, a ring that steps over the antimeridian is continued beyond 180.
-/// Features without a geometry have none where that is asked for with `skips`, and are told too.
+/// Features without a geometry have none where they are left out, and are told too.
 pub fn outlines(
     file: &GeoFile,
     degrees: bool,
     key: Option<&str>,
-    skips: bool,
+    bare: Bare,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Option<Outline>>, Problems> {
     let mut outlines = Vec::with_capacity(file.features.len());
@@ -49,12 +49,12 @@ pub fn outlines(
     for feature in 0..file.features.len() {
         match outline(file, feature, degrees, key) {
             Ok(outline) => outlines.push(Some(outline)),
-            Err(why) if skips && why.is_bare() => outlines.push(None),
-            Err(why) => faults.add(why, |why| why.told(file, &file.called(feature, key))),
+            Err(why) if bare == Bare::LeftOut && why.is_bare() => outlines.push(None),
+            Err(why) => faults.add(why, bare, |why| why.told(file, &file.called(feature, key))),
         }
     }
     let outlines = faults.problems(file).or(outlines)?;
-    if skips {
+    if bare == Bare::LeftOut {
         warnings.push(without_geometry(file, key, &outlines));
     }
     let raised = outlines
@@ -308,7 +308,7 @@ mod tests {
         );
         let file = GeoFile::parse(text.into(), "t.geojson").unwrap();
         let mut warnings = Vec::new();
-        let all = outlines(&file, true, None, false, &mut warnings)?;
+        let all = outlines(&file, true, None, Bare::Refused, &mut warnings)?;
         Ok((all.into_iter().flatten().collect(), warnings))
     }
 
@@ -321,6 +321,20 @@ mod tests {
         // 16 - 1 + 1/2, exact in binary.
         assert_eq!(outlines[0].polygon.area(), 15.5);
         assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn only_studies_of_regions_are_told_of_the_key_that_leaves_features_out() {
+        let text = r#"{"type": "FeatureCollection", "features": [
+            {"type": "Feature", "geometry": null, "properties": {}}]}"#;
+        let file = GeoFile::parse(text.into(), "t.geojson").unwrap();
+        let told = |bare| {
+            let all = outlines(&file, false, None, bare, &mut Vec::new());
+            all.unwrap_err().to_string()
+        };
+        assert!(told(Bare::Unasked).contains("empty = \"skip\""));
+        assert!(told(Bare::Refused).contains("or remove it"));
+        assert!(!told(Bare::Refused).contains("skip"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::diagnostic::{Place, Spot, shown};
 use entries::Entries;
 
+pub use faults::Bare;
 pub use geometry::{Outline, outlines};
 pub use output::write;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::codes::Codes;
 use crate::diagnostic::{Problem, Problems, Remedy};
-use crate::geo_file::{GeoFile, Outline, outlines};
+use crate::geo_file::{Bare, GeoFile, Outline, outlines};
 use crate::geographic::Geographic;
 use crate::shapes::Regions;
 use crate::study::fields::{Check, Spanned};
@@ -125,7 +125,11 @@ impl<'a> Files<'a> {
             return None;
         }
         let mut warnings = Vec::new();
-        let read = outlines(&geo, !planar, key, keys.skips, &mut warnings)
+        let bare = match keys.skips {
+            true => Bare::LeftOut,
+            false => Bare::Unasked,
+        };
+        let read = outlines(&geo, !planar, key, bare, &mut warnings)
             .map_err(|problems| self.check.extend(problems))
             .ok()?;
         self.warnings.borrow_mut().extend(warnings);
