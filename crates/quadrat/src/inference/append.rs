@@ -51,7 +51,7 @@ pub fn append(
     }
     let factor = RowFactor::Dense(factor.append(across, corner).ok()?);
     let (factor, levels, alpha) = explained(factor, basis, problem.residual()).ok()?;
-    if !is_solved(variances.into_iter(), &alpha) {
+    if !is_solved(variances.into_iter(), &alpha, problem.residual()) {
         return None;
     }
     let solved = Solved {

@@ -318,7 +318,7 @@ fn solve_apart(
     };
     let factor = RowFactor::Dense(factor);
     let (factor, levels, alpha) = explained(factor, Some(columns), problem.residual())?;
-    if !is_solved(diagonal.into_iter(), &alpha) {
+    if !is_solved(diagonal.into_iter(), &alpha, problem.residual()) {
         return Ok(None);
     }
     Ok(Some(Solved {
@@ -357,7 +357,7 @@ fn solve_dense(
     // A factor of a matrix that is singular but for rounding exists, and answers with noise.
     let solve = |factor: &Cholesky| {
         let alpha = factor.solve(residual);
-        is_solved(diagonal.iter().copied(), &alpha).then_some(alpha)
+        is_solved(diagonal.iter().copied(), &alpha, residual).then_some(alpha)
     };
     let solved = |factor, alpha, jitter| Solved {
         factor: Factor::Rows(RowFactor::Dense(factor)),

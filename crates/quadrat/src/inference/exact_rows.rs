@@ -3,19 +3,35 @@
 use crate::error::FitError;
 use crate::linalg::Mat;
 
-/// Rounding of a row of `Ky alpha` beyond which `alpha` solves nothing, relative to the row's prior
-/// sd.
+/// Rounding of a row of `Ky alpha` beyond which `alpha` solves nothing, in prior sds of the row or,
+/// where a value lies farther out than one, as a share of that.
 pub(super) const UNSOLVED: f64 = 1e-6;
 
 /// Misfit of a row that is known exactly, caused by jitter, beyond which rows contradict each
 /// other, relative to the row's prior sd.
 pub(super) const CONTRADICTION: f64 = 1e-4;
 
-/// Whether `alpha` solves `K alpha = r` at all; `diagonal` is that of `K`.
-pub(super) fn is_solved(diagonal: impl Iterator<Item = f64>, alpha: &[f64]) -> bool {
-    // |K_ij| <= sqrt(K_ii K_jj), so that row i of K alpha is off by about its own sd times this.
-    let parts = diagonal.zip(alpha).map(|(d, a)| d.sqrt() * a.abs());
-    f64::EPSILON * parts.sum::<f64>() <= UNSOLVED
+/// Whether `alpha` solves `Ky alpha = r` at all.
+///
+/// # Arguments
+/// * `diagonal` - of the prior covariance of the rows
+/// * `residual` - `r`
+pub(super) fn is_solved(
+    diagonal: impl Iterator<Item = f64>,
+    alpha: &[f64],
+    residual: &[f64],
+) -> bool {
+    let (mut rounding, mut farthest) = (0.0, 1.0_f64);
+    for ((variance, alpha), residual) in diagonal.zip(alpha).zip(residual) {
+        let sd = variance.sqrt();
+        // |K_ij| <= sqrt(K_ii K_jj), so that row i of K alpha is off by about its own sd times the
+        // sum of these.
+        rounding += f64::EPSILON * sd * alpha.abs();
+        if sd > 0.0 {
+            farthest = farthest.max(residual.abs() / sd);
+        }
+    }
+    rounding <= UNSOLVED * farthest
 }
 
 /// A Gaussian row and how far the posterior mean passes by its value.
@@ -68,4 +84,22 @@ pub(super) fn partner(k: &Mat<f64>, row: usize) -> usize {
     others
         .max_by(|a, b| correlation(*a).total_cmp(&correlation(*b)))
         .unwrap_or(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_judged_beside_the_values_that_are_explained() {
+        // One row of variance one, without noise: `alpha` is its value.
+        let far = |value: f64| is_solved([1.0].into_iter(), &[value], &[value]);
+        assert!(far(1.0) && far(1e12));
+        // A factor of a singular matrix answers with noise, which the values do not explain.
+        assert!(!is_solved(
+            [1.0, 1.0].into_iter(),
+            &[1e16, -1e16],
+            &[3.0, 3.0]
+        ));
+    }
 }

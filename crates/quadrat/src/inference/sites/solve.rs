@@ -225,7 +225,9 @@ pub fn condition_sites(
                 // A factor of a matrix that is singular but for rounding exists, and answers with
                 // noise.
                 let diagonal = (0..k.nrows()).map(|i| k[(i, i)]);
-                if exact().next().is_some() && !is_solved(diagonal, &sweep.alpha) {
+                let moved = sweep.mean.iter().zip(problem.prior_mean());
+                let moved: Vec<f64> = moved.map(|(mean, prior)| mean - prior).collect();
+                if exact().next().is_some() && !is_solved(diagonal, &sweep.alpha, &moved) {
                     continue;
                 }
                 if let Some(error) = contradiction(exact(), || k.clone()) {
