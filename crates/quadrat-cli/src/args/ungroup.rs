@@ -54,9 +54,9 @@ pub struct Ungroup {
     /// Where an open last band ends; 110 for ages, 25 times its edge with --log when absent
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub last: Option<f64>,
-    /// How the curve falls off in the last band: `gompertz` (ages), `pareto` (money, with --log),
-    /// or `exponential=0.2`, its slope. When absent it is chosen for an open band: gompertz from an
-    /// age of 60 to 105, pareto with --log
+    /// How the curve falls off in the last band: `gompertz` (ages in years), `pareto` (money,
+    /// with --log), or `exponential=0.2`, its slope. When absent it is chosen for an open band:
+    /// gompertz from an age of 60 to 105, pareto with --log
     #[arg(long, value_name = "TAIL", value_parser = ungroup::tail)]
     pub tail: Option<quadrat::ungroup::Tail>,
     /// Width of the steps to tell; 1 where all edges are whole numbers of at most 200, else a fifth

@@ -12,6 +12,8 @@ const MOST: usize = 150;
 const SAME: f64 = 1e-9;
 /// Ages end here unless something else is said.
 const OLDEST: f64 = 110.0;
+/// No band of ages in years begins later: others are ages in months or days, or no ages.
+const HUMAN: f64 = 130.0;
 /// An open band of ages begins at most so far before [`OLDEST`].
 const LATEST: f64 = 105.0;
 /// An open band of ages begins from here on.
@@ -267,6 +269,11 @@ fn ended(edges: &mut [f64], ends: &Ends) -> Result<Option<Fall>, UngroupError> {
             })
         }
         Tail::Pareto if !ends.log => Err(UngroupError::ParetoAxis),
+        Tail::Gompertz if edge > HUMAN => Err(UngroupError::Setting {
+            what: "the beginning of the last band",
+            value: edge,
+            requirement: format!("at most {HUMAN}: Gompertz' law is of ages in years"),
+        }),
         tail => Ok(Fall { tail, edge }),
     };
     if edges[n - 1].is_finite() {

@@ -101,7 +101,7 @@ impl<'a> Ungroup<'a> {
     }
 
     /// How the curve falls off in the last band: for an open one Gompertz' law where its edge is an
-    /// age from 60 to 105, Pareto's on a logarithmic axis. None in a closed band.
+    /// age from 60 to 105 years, Pareto's on a logarithmic axis. None in a closed band.
     #[must_use]
     pub fn tail(mut self, tail: Tail) -> Self {
         self.ends.tail = Some(tail);

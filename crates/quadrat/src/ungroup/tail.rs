@@ -31,7 +31,7 @@ pub(super) const FAR: f64 = 8.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Tail {
-    /// As ages do: mortality grows by a tenth per year of age.
+    /// As ages in years do: mortality grows by a tenth per year of age.
     Gompertz,
     /// As incomes do, on a logarithmic axis: a power of the amount.
     Pareto,

@@ -70,6 +70,10 @@ fn an_open_band_needs_a_tail() {
         matches!(told, UngroupError::Open { edge } if edge == 100e3),
         "{told}"
     );
+    // Mortality is told of ages in years, and nobody is a hundred thousand.
+    let aged = plain.clone().tail(Tail::Gompertz).last(2e5);
+    let told = aged.estimate(&counts).unwrap_err().to_string();
+    assert!(told.contains("ages in years"), "{told}");
     let falls = plain.tail(Tail::Exponential { rate: 2e-5 });
     let found = falls.draws(200).estimate(&counts).unwrap();
     let (tail, edge, end) = found.tail().unwrap();
