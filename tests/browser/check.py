@@ -207,7 +207,8 @@ def check(browser, path, screenshots=None, patience=30.0):
         page.close()
     if path.stat().st_size > 0 and not found:
         count = len(state["figures"])
-        print(f"{path.name}: {count} figure{'s' * (count != 1)} drawn, quiet, nothing requested")
+        name = path.parent.name if path.name == "report.html" else path.name
+        print(f"{name}: {count} figure{'s' * (count != 1)} drawn, quiet, nothing requested", flush=True)
     return found
 
 
