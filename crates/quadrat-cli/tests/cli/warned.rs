@@ -57,6 +57,20 @@ fn an_input_that_never_differs_is_told() {
 }
 
 #[test]
+fn a_number_that_may_stand_for_a_missing_one_is_told() {
+    let table = "x,depth,y\n0,-999,0\n1,5,1\n2,7,99\n3,-999,0.5\n";
+    let told = warnings(POINTS, table, "");
+    for expected in [
+        "the column `depth` of t.csv is -999 in 2 rows, far from all else",
+        "what was measured in t.csv is 99 in 1 row, far from all else",
+    ] {
+        assert!(told.contains(expected), "{told}");
+    }
+    let told = warnings(POINTS, "x,depth,y\n0,5,0\n1,6,1\n", "");
+    assert!(!told.contains("far from all else"), "{told}");
+}
+
+#[test]
 fn edges_and_pixels_that_never_differ_are_told() {
     let table = |last: &str| format!("x,from,to,y\n0,1,2,0\n1,1,2,1\n2,1,{last},0\n");
     let told = warnings(BOXES, &table("2"), "");

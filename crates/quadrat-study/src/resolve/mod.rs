@@ -21,6 +21,7 @@ mod inputs;
 mod join;
 mod labels;
 mod meet;
+mod missing;
 mod observed;
 mod outputs;
 mod projection;
@@ -263,6 +264,7 @@ pub fn resolve(mut study: Study) -> Result<Resolved, Problems> {
         too_many_rows(&check, &study, &tables);
         open_rows(&check, &study, &tables, &mut warnings);
         constant_inputs(&tables, &dims, &mut warnings);
+        missing::codes(&tables, &dims, &mut warnings);
         warnings.extend(cover::warnings(&tables));
         varying_rows(&check, &study, &tables);
         shared_noise(&check, &study, &tables);
