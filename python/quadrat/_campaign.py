@@ -150,15 +150,16 @@ class Campaign:
         Parameters
         ----------
         batch : int, optional
-            How many at most; where it is not given one, or as many as a budget pays for.
+            How many at most. Where it is not given: as many as `budget` pays for, or one where
+            that is not given either.
         policy : str
             ``"per-cost"`` takes the most information for its cost, ``"information"`` the most
             whatever it costs, ``"target"`` and ``"variance"`` look at `about`, ``"exceedance"`` at
             whether the function exceeds `above` there; ``"maximum"`` and ``"minimum"`` at the
             largest and smallest value among the candidates; the others are those of ``quadrat next``.
         budget : float, optional
-            What they may cost together, no more than is left of the budget of the campaign, which
-            is taken where this is not given.
+            What they may cost together, no more than is left of the budget of the campaign; where
+            it is not given, they may cost what is left of that.
         steps : int, optional
             Over how many measurements the policies at a pace spread the budget.
         above : float, optional
