@@ -224,6 +224,12 @@ def _year(asked, along, year):
     return UngroupedYears(asked, along)[year]
 
 
+def _edges(value, name, bands, rows, end):
+    """Edges of bands, which are open where none is given."""
+    edges = _arrays.gappy(value, name, bands, rows)
+    return np.where(np.isnan(edges), end, edges)
+
+
 def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first=None, last=None,
             log=False, step=None, edges=None, sampled=None, expected=False, level=0.95,
             draws=1000, seed=1):
@@ -235,7 +241,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
         Where names of columns are looked up.
     lower, upper : array_like or str
         Edges of the bands, which adjoin: ages 0 to 4 are the band from 0 to 5. The last upper edge
-        may be infinite.
+        may be infinite or missing: the band is open. So may the first lower one.
     count : array_like or str
         How many are in each.
     exposure : array_like or str, optional
@@ -274,13 +280,13 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
     >>> len(years), round(float(years.mean[:20].sum()), 6)
     (105, 900.0)
     """
-    lower = _arrays.column(lower, "lower", bands)
+    lower = _edges(lower, "lower", bands, None, -np.inf)
     rows = len(lower)
     optional = {name: None if value is None else _arrays.number(value, name) for name, value in
                 {"first": first, "last": last, "step": step, "sampled": sampled}.items()}
     asked = {
         "lower": lower,
-        "upper": _arrays.column(upper, "upper", bands, rows),
+        "upper": _edges(upper, "upper", bands, rows, np.inf),
         "count": _arrays.column(count, "count", bands, rows),
         "exposure": _arrays.optional(exposure, "exposure", bands, rows),
         "edges": _arrays.optional(edges, "edges"),

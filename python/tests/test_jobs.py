@@ -54,6 +54,16 @@ def test_rates_and_what_is_wrong_with_bands():
         qd.ungroup(lower=[0, 5], upper=[10, 20], count=[1, 2])
 
 
+def test_a_missing_upper_edge_opens_the_band():
+    count = [900, 880, 830, 600, 130]
+    whole = qd.ungroup(lower=[0, 20, 40, 60, 80], upper=[20, 40, 60, 80, float("inf")],
+                       count=count)
+    for kind in (pd.DataFrame, pl.DataFrame, pa.table):
+        bands = kind({"from": [0, 20, 40, 60, 80], "to": [20, 40, 60, 80, None], "n": count})
+        found = qd.ungroup(bands, lower="from", upper="to", count="n")
+        np.testing.assert_array_equal(found.mean, whole.mean)
+
+
 def test_years_are_ungrouped_together(program, tmp_path):
     rows = {"year": [2000] * 5 + [2001] * 4, "from": [0, 10, 20, 30, 40, 0, 10, 20, 30],
             "to": [10, 20, 30, 40, 50, 10, 20, 30, 50],

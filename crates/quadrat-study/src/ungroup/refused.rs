@@ -168,13 +168,13 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
         }
         UngroupError::Open { edge } => {
             let fact = format!(
-                "the last band is open above {edge}, and nothing says how it falls off or where it ends"
+                "the last band is open above {edge}, and nothing says how it falls off"
             );
             at(
                 last,
                 Part::Lower,
                 fact,
-                "give --tail (gompertz for ages, pareto with --log for money, exponential=SLOPE) and --last, or close the band",
+                "give --tail (gompertz for ages, pareto with --log for money, exponential=SLOPE), which --last alone does not say, or close the band",
             )
         }
         UngroupError::OpenBelow { edge } => {

@@ -9,13 +9,16 @@ use super::component::Component;
 use super::lost_digits::MadeOfRows;
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError, LinalgError};
-use crate::linalg::{Cholesky, gemm};
+use crate::linalg::{Cholesky, SymmetricEigen, gemm, symmetric_eigen};
 use crate::problem::engine::limits::MAX_DENSE_ROWS;
 use crate::support::Functionals;
 
 /// Covariances of places with rows that are kept, at most: as many as those of the most rows whose
 /// matrix is factorised.
 const MOST_JOINT: usize = MAX_DENSE_ROWS * MAX_DENSE_ROWS;
+
+/// The worst that rounding makes an eigenvalue, as a share of the largest: a thousandth of an sd.
+const ROUNDING: f64 = 1e-6;
 
 impl Posterior {
     /// Joint posterior covariance of the functionals, shape `[m, m]`, between nodes included.
@@ -161,6 +164,13 @@ impl Posterior {
 }
 
 /// Joint posterior covariances are singular when supports repeat: tiny jitter makes draws exist.
+///
+/// They are differences, of the prior and what the rows take away: where next to all is taken away,
+/// rounding can leave negative eigenvalues that no tiny jitter mends. All of such size are rounding,
+/// and become as large as the worst of them.
+///
+/// # Errors
+/// Negative eigenvalues of more than [`ROUNDING`].
 pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, FitError> {
     let m = covariance.nrows();
     let scale = (0..m)
@@ -168,6 +178,7 @@ pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, F
         .fold(0.0, f64::max)
         .max(f64::MIN_POSITIVE);
     let mut added = 0.0;
+    let mut last = LinalgError::NotPositiveDefinite { size: m, pivot: 0 };
     for relative in [0.0, 1e-14, 1e-12, 1e-10, 1e-8] {
         let jitter = relative * scale;
         for i in 0..m {
@@ -176,9 +187,38 @@ pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, F
         added = jitter;
         match Cholesky::factor(covariance.as_ref()) {
             Ok(factor) => return Ok(factor),
-            Err(error) if relative == 1e-8 => return Err(error.into()),
-            Err(_) => {}
+            Err(error) => last = error,
         }
     }
-    Err(LinalgError::NotPositiveDefinite { size: m, pivot: 0 }.into())
+    let SymmetricEigen { values, vectors } = symmetric_eigen(covariance.as_ref())?;
+    let (least, most) = (values[0], values[m - 1]);
+    if least < -ROUNDING * most {
+        return Err(last.into());
+    }
+    // Their products are rounded once more, to some digits of the largest.
+    let least = (-least).max(m as f64 * f64::EPSILON * most);
+    let scaled = Mat::from_fn(m, m, |i, j| vectors[(i, j)] * values[j].max(least));
+    let mended = gemm(scaled.as_ref(), vectors.transpose());
+    Ok(Cholesky::factor(mended.as_ref())?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_eigenvalues_of_rounding_are_mended_and_others_refused() {
+        // Along (1, 1), (1, -1): one, and next to nothing.
+        let along = |least: f64| {
+            let (a, b) = (0.5 * (1.0 + least), 0.5 * (1.0 - least));
+            Mat::from_fn(2, 2, |i, j| if i == j { a } else { b })
+        };
+        let factor = factor_with_jitter(along(-1e-7)).unwrap();
+        let [first, second] = [[1.0, 0.0], [0.0, 1.0]].map(|z| factor.multiply(&z));
+        let back = |i: usize, j: usize| first[i] * first[j] + second[i] * second[j];
+        // What was added is at most the rounding that was found.
+        assert!((back(0, 0) - 0.5).abs() < 2e-7 && (back(0, 1) - 0.5).abs() < 2e-7);
+        assert!(factor_with_jitter(along(-1e-3)).is_err());
+    }
 }

@@ -222,12 +222,7 @@ pub fn condition_sites(
                 let of_second = halves.pop().map(|half| (half.sweep, half.excess));
                 let (second, second_excess) = of_second.unzip();
                 let exact = || exact_rows(k.as_ref(), &sweep, &terms);
-                // A factor of a matrix that is singular but for rounding exists, and answers with
-                // noise.
-                let diagonal = (0..k.nrows()).map(|i| k[(i, i)]);
-                let moved = sweep.mean.iter().zip(problem.prior_mean());
-                let moved: Vec<f64> = moved.map(|(mean, prior)| mean - prior).collect();
-                if exact().next().is_some() && !is_solved(diagonal, &sweep.alpha, &moved) {
+                if exact().next().is_some() && !solves(k.as_ref(), problem.prior_mean(), &sweep) {
                     continue;
                 }
                 if let Some(error) = contradiction(exact(), || k.clone()) {
@@ -297,6 +292,14 @@ pub fn converge(
         });
     }
     fit.converged()
+}
+
+/// Whether `alpha` is what it should be: a factor of a matrix that is singular but for rounding
+/// exists, and answers with noise.
+fn solves(k: MatRef<'_, f64>, prior_mean: &[f64], sweep: &Sweep) -> bool {
+    let moved = sweep.mean.iter().zip(prior_mean);
+    let moved: Vec<f64> = moved.map(|(mean, prior)| mean - prior).collect();
+    is_solved((0..k.nrows()).map(|i| k[(i, i)]), &sweep.alpha, &moved)
 }
 
 /// The Gaussian rows that have no noise to speak of, and how far the posterior mean passes by them.
