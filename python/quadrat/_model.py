@@ -135,8 +135,9 @@ class Model:
             inducing=None, move_inducing=False, progress=None):
         """Conditions the prior on the rows and learns the hyperparameters.
 
-        Ctrl-C stops a sparse fit after its step, and the best so far is returned with a warning;
-        other fits, and a second Ctrl-C, raise `KeyboardInterrupt`.
+        Ctrl-C stops the search after the evaluation or the pass that it is in, and the best so far
+        is returned with a warning; where there is no answer yet it raises `KeyboardInterrupt`, as a
+        second Ctrl-C does at any time.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ struct GivenUp;
 pub struct Control {
     /// Asked to stop.
     is_stopped: AtomicBool,
-    /// Whether the search is one that stops between two steps, with the best so far.
+    /// Whether the search has an answer, and stops between two evaluations with the best so far.
     is_gentle: AtomicBool,
     latest: Mutex<Option<Event>>,
 }
@@ -79,6 +79,10 @@ impl Keeper for Control {
         self.is_gentle.store(true, Ordering::SeqCst);
     }
 
+    fn can_stop(&self) {
+        self.is_gentle.store(true, Ordering::SeqCst);
+    }
+
     fn is_stopped(&self) -> bool {
         self.was_stopped()
     }
@@ -87,8 +91,17 @@ impl Keeper for Control {
 /// Sets how many threads work is done on, from the next on; `None`: one for each processor.
 #[pyfunction]
 #[pyo3(signature = (threads=None))]
-pub fn set_threads(py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
-    let made = pool_of(threads.unwrap_or(0)).map_err(|e| exception(py, "FitError", &e))?;
+pub fn set_threads(py: Python<'_>, threads: Option<i64>) -> PyResult<()> {
+    let number = usize::try_from(threads.unwrap_or(0));
+    let number = number
+        .ok()
+        .filter(|number| threads.is_none() || *number > 0);
+    let Some(number) = number else {
+        let given = threads.unwrap_or_default();
+        let message = format!("threads is {given}; it must be 1 or more");
+        return Err(exception(py, "DataError", &message));
+    };
+    let made = pool_of(number).map_err(|e| exception(py, "FitError", &e))?;
     let own = (std::process::id(), Arc::new(made));
     *POOL.lock().unwrap_or_else(PoisonError::into_inner) = Some(own);
     Ok(())
@@ -154,6 +167,13 @@ pub fn watched<T: Send + 'static>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> PyResult<T> {
+    if rayon::current_thread_index().is_some() {
+        // A fit asks from one of these threads, all of which may wait for the answer.
+        return match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+            Ok(outcome) => outcome.map_err(|failure| failure.raise(py)),
+            Err(panic) => Err(panicked(py, panic.as_ref())),
+        };
+    }
     let (sender, receiver) = sync_channel(1);
     let pool = pool(&POOL).map_err(|e| exception(py, "FitError", &e))?;
     pool.spawn(move || {

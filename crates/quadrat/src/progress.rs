@@ -78,6 +78,9 @@ pub trait Keeper: Sync {
     /// bytes, which costs about as much as writing them.
     fn keep(&self, state: &dyn Fn() -> Vec<u8>);
 
+    /// Called where a search that keeps nothing has a first answer: from then on a stop leaves one.
+    fn can_stop(&self) {}
+
     /// Whether to stop here, with the best found so far. Asked often: must return quickly.
     fn is_stopped(&self) -> bool;
 }

@@ -1,18 +1,20 @@
 //! Type-II maximum a posteriori: the hyperparameters that maximise log evidence + log prior.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::free::FreeSpace;
+use super::free::{FreeSpace, LogPosterior};
 use super::refine::{Refined, refine};
+use super::watched::Watched;
 use super::{Evidence, WarmStart};
 use crate::error::FitError;
 use crate::linalg::Mat;
 use crate::optimise::{self, Report, minimise};
-use crate::progress::{Event, Progress, Silent};
+use crate::progress::{Event, Keeper, Progress, Silent};
 
 /// Two optima are distinct when a free coordinate differs by more than this (in `log theta`).
 const DISTINCT: f64 = 0.1;
@@ -33,6 +35,8 @@ pub struct LearnOptions<'a> {
     pub threads: usize,
     /// Told of every finished start.
     pub progress: &'a dyn Progress,
+    /// Asked whether to stop; then the best of all evaluations is the answer, which is not refined.
+    pub keeper: Option<&'a dyn Keeper>,
     /// Stopping rules of one start.
     pub search: optimise::Options,
 }
@@ -45,6 +49,7 @@ impl Default for LearnOptions<'_> {
             also: &[],
             threads: 0,
             progress: &Silent,
+            keeper: None,
             // Newton refinement does the rest.
             search: optimise::Options {
                 gradient_tolerance: 1e-3,
@@ -52,6 +57,13 @@ impl Default for LearnOptions<'_> {
                 ..optimise::Options::default()
             },
         }
+    }
+}
+
+impl LearnOptions<'_> {
+    /// Whether the search is to stop, or was stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.keeper.is_some_and(Keeper::is_stopped)
     }
 }
 
@@ -139,7 +151,15 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
     let space = FreeSpace::new(evidence)?;
     let bounds = space.bounds();
     let Ends { from, ends, winner } = search(evidence, &space, options)?;
-    let best = in_pool(options.threads, || refine(&space, &ends[winner].0.x))?;
+    let watched = Watched {
+        evidence,
+        keeper: options.keeper,
+    };
+    let space = FreeSpace::new(&watched)?;
+    let best = match in_pool(options.threads, || refine(&space, &ends[winner].0.x)) {
+        Err(FitError::Stopped) => unrefined(&space, &ends[winner].0),
+        refined => refined?,
+    };
     let starts: Vec<Start> = ends
         .iter()
         .zip(&from)
@@ -172,7 +192,9 @@ pub fn maximise(evidence: &dyn Evidence, options: &LearnOptions<'_>) -> Result<O
         iterations: starts.iter().map(|s| s.iterations).sum::<usize>() + best.steps,
         evaluations: starts.iter().map(|s| s.evaluations).sum::<usize>() + best.evaluations + extra,
         converged: best.converged,
-        reason: if best.converged || !starts[winner].converged {
+        reason: if options.is_stopped() {
+            "it was stopped".into()
+        } else if best.converged || !starts[winner].converged {
             starts[winner].reason.clone()
         } else {
             "the gradient does not vanish at the best point".into()
@@ -213,13 +235,19 @@ fn search(
     let bounds = space.bounds();
     let from = starting_points(evidence, space, options);
     let finished = Mutex::new((0, f64::NEG_INFINITY));
+    let has_answer = AtomicBool::new(false);
+    let watch = Watch {
+        // The first evaluation is made whatever is asked: without it there is no answer.
+        is_over: &|| has_answer.load(Ordering::Relaxed) && options.is_stopped(),
+        evaluated: &|| {
+            if !has_answer.swap(true, Ordering::Relaxed) {
+                options.keeper.inspect(|keeper| keeper.can_stop());
+            }
+        },
+    };
     let run = |theta: &Vec<f64>| {
-        let outcome = one_start(
-            space,
-            &space.coordinates_of(theta),
-            &bounds,
-            &options.search,
-        );
+        let from = space.coordinates_of(theta);
+        let outcome = one_start(space, &from, &bounds, &options.search, &watch);
         if let Ok(mut state) = finished.lock() {
             state.0 += 1;
             state.1 = state.1.max(-outcome.0.value);
@@ -272,28 +300,60 @@ pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) 
     joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// What starts that search at once know of each other, and of who may stop them.
+struct Watch<'a> {
+    is_over: &'a (dyn Fn() -> bool + Sync),
+    evaluated: &'a (dyn Fn() + Sync),
+}
+
 fn one_start(
     space: &FreeSpace<'_>,
     from: &[f64],
     bounds: &[(f64, f64)],
     search: &optimise::Options,
+    watch: &Watch<'_>,
 ) -> (Report, Option<FitError>) {
     let mut last_error = None;
     let mut warm_start = WarmStart::coarse();
-    let mut negative = |z: &[f64], gradient: &mut [f64]| match space.evaluate(z, &mut warm_start) {
-        Ok(density) => {
-            for (out, g) in gradient.iter_mut().zip(&density.gradient) {
-                *out = -g;
-            }
-            Some(-density.log_posterior)
+    let mut negative = |z: &[f64], gradient: &mut [f64]| {
+        if (watch.is_over)() {
+            return None;
         }
-        Err(error) => {
-            last_error = Some(error);
-            None
+        match space.evaluate(z, &mut warm_start) {
+            Ok(density) => {
+                (watch.evaluated)();
+                for (out, g) in gradient.iter_mut().zip(&density.gradient) {
+                    *out = -g;
+                }
+                Some(-density.log_posterior)
+            }
+            Err(error) => {
+                last_error = Some(error);
+                None
+            }
         }
     };
     let report = minimise(&mut negative, from, bounds, search);
     (report, last_error)
+}
+
+/// Where a start ended, as it is: nothing is claimed of a maximum, nor of the curvature there.
+fn unrefined(space: &FreeSpace<'_>, end: &Report) -> Refined {
+    let n = space.size();
+    let log_posterior = -end.value;
+    Refined {
+        density: LogPosterior {
+            log_posterior,
+            log_evidence: log_posterior - space.log_prior(&end.x).0,
+            gradient: end.gradient.iter().map(|g| -g).collect(),
+        },
+        z: end.x.clone(),
+        curvature: Mat::identity(n, n),
+        projected_gradient: end.projected_gradient,
+        converged: false,
+        steps: 0,
+        evaluations: 0,
+    }
 }
 
 /// The additive recurrence of Roberts: point `k` has coordinates `frac(shift_j + k g^-(j+1))`, `g`

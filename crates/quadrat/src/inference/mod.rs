@@ -61,6 +61,7 @@ pub mod sparse;
 pub(crate) mod testing;
 pub(crate) mod tilted_grid;
 mod warm_start;
+mod watched;
 
 pub use append::{Further, append};
 pub use basis::{Basis, Given};
@@ -78,3 +79,4 @@ pub use learn::{LearnOptions, LocalOptimum, Optimum, Start, explore, maximise};
 pub use products::log_evidence;
 pub use row_factor::RowFactor;
 pub use warm_start::WarmStart;
+pub(crate) use watched::Watched;

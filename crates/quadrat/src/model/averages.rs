@@ -11,8 +11,7 @@ use super::Model;
 use super::fit::learning;
 use crate::error::FitError;
 use crate::inference::sparse::{CurvatureOf, LogSum, SparseOptimum};
-use crate::inference::{Evidence, LearnOptions, Optimum, WarmStart, maximise};
-use crate::parameter::Parameter;
+use crate::inference::{Evidence, LearnOptions, Optimum, Watched, maximise};
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::settings::FitOptions;
@@ -177,53 +176,6 @@ impl Averaged {
             curvature: CurvatureOf::Whole,
             ..found
         })
-    }
-}
-
-/// Evidence whose evaluations end soon after the keeper stops.
-struct Watched<'a> {
-    evidence: Box<dyn Evidence + 'a>,
-    keeper: Option<&'a dyn Keeper>,
-}
-
-impl Watched<'_> {
-    fn unless_stopped(&self) -> Result<(), FitError> {
-        match self.keeper.is_some_and(Keeper::is_stopped) {
-            true => Err(FitError::Stopped),
-            false => Ok(()),
-        }
-    }
-}
-
-impl Evidence for Watched<'_> {
-    fn evaluate_along(
-        &self,
-        theta: &[f64],
-        warm_start: &mut WarmStart,
-    ) -> Result<(f64, Vec<f64>), FitError> {
-        self.unless_stopped()?;
-        self.evidence.evaluate_along(theta, warm_start)
-    }
-
-    fn value_along(&self, theta: &[f64], warm_start: &mut WarmStart) -> Result<f64, FitError> {
-        self.unless_stopped()?;
-        self.evidence.value_along(theta, warm_start)
-    }
-
-    fn is_dear(&self) -> bool {
-        self.evidence.is_dear()
-    }
-
-    fn rounding(&self) -> f64 {
-        self.evidence.rounding()
-    }
-
-    fn difference(&self) -> f64 {
-        self.evidence.difference()
-    }
-
-    fn parameters(&self) -> &[Parameter] {
-        self.evidence.parameters()
     }
 }
 

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use super::bounds::warn_about_bounds;
 use super::certificate::Certificate;
 use crate::error::FitError;
-use crate::inference::{Conditioned, Evidence, IntegrateOptions, Interval, Optimum, integrate};
+use crate::inference::{
+    Conditioned, Evidence, IntegrateOptions, Interval, Optimum, Watched, integrate,
+};
 use crate::parameter::Parameter;
 use crate::posterior::component::{
     Component, Node, leave_out_without_draws, poor_share, share_out,
@@ -21,7 +23,7 @@ use crate::posterior::{fine_noise, misfit};
 use crate::problem::assembly::Problem;
 use crate::problem::observations::Observations;
 use crate::problem::settings::Setting;
-use crate::progress::Progress;
+use crate::progress::{Keeper, Progress};
 
 /// Values of the hyperparameters that are conditioned at a time.
 const AT_ONCE: usize = 16;
@@ -108,6 +110,8 @@ pub(super) struct SearchOutcome<'a> {
     /// What the user said of hyperparameters, where that is known.
     pub settings: Option<&'a [(String, Setting)]>,
     pub progress: &'a dyn Progress,
+    /// Who may have stopped the search, or stops the integration.
+    pub keeper: Option<&'a dyn Keeper>,
     pub started: Instant,
 }
 
@@ -120,9 +124,15 @@ pub(super) fn conclude(
     let SearchOutcome {
         optimum,
         mut evaluations,
-        integrated,
         ..
     } = found;
+    let is_stopped = found.keeper.is_some_and(Keeper::is_stopped);
+    let mut integrated = found.integrated && !is_stopped;
+    // Where a search was stopped nothing is known of the curvature, and no interval is told.
+    let intervals_of = |optimum: &Optimum| match is_stopped && !optimum.converged {
+        true => Ok(Vec::new()),
+        false => optimum.intervals(problem.parameters(), 0.95),
+    };
     let mut warnings = Vec::new();
     let evidence = problem.evidence()?;
     warnings.extend(not_converged(&optimum));
@@ -144,19 +154,31 @@ pub(super) fn conclude(
             problem.engine().has_lattice(),
             IntegrateOptions::default().max_nodes,
         );
+        let watched = Watched {
+            evidence: &*evidence,
+            keeper: found.keeper,
+        };
         let found = integrate_over_hyperparameters(
-            &*evidence,
+            &watched,
             &optimum,
             lattice,
             found.progress,
             &mut warnings,
         );
-        let found = found.map_err(|e| problem.in_user_rows(e))?;
-        evaluations += found.evaluations;
-        (found.nodes, found.intervals)
+        match found {
+            // Then the most probable values answer.
+            Err(FitError::Stopped) => {
+                integrated = false;
+                (alone(&optimum), intervals_of(&optimum)?)
+            }
+            found => {
+                let found = found.map_err(|e| problem.in_user_rows(e))?;
+                evaluations += found.evaluations;
+                (found.nodes, found.intervals)
+            }
+        }
     } else {
-        let intervals = optimum.intervals(problem.parameters(), 0.95)?;
-        (alone(&optimum), intervals)
+        (alone(&optimum), intervals_of(&optimum)?)
     };
     drop(evidence);
     let (components, lost) = condition_covering(&problem, &nodes, Vec::new())?;

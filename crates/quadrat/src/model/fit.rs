@@ -139,10 +139,11 @@ fn fit(
     let progress = options.progress();
     is_integrated(&problem, options.hyperparameters)?;
     let mut learn = learning(&problem, options, progress);
+    learn.keeper = options.keeper();
     let (searched_coarsely, rivals) =
         coarse_to_fine(model, &mut problem, options.inference, &mut learn)?;
     let mut optimum = compete(&problem, &learn, rivals)?;
-    if ends_sharp(&problem, &optimum) {
+    if !learn.is_stopped() && ends_sharp(&problem, &optimum) {
         // Along a line cycles may be no sharper. A matrix holds them, where there is room for one.
         let whole = model.problem_with_sharp_cycles(options.inference)?;
         if whole.engine().check_size().is_ok() {
@@ -152,6 +153,9 @@ fn fit(
     let mut evaluations = searched_coarsely + optimum.evaluations;
     learn.starts = 1;
     for _ in 0..PLACED_ANEW {
+        if learn.is_stopped() {
+            break;
+        }
         let Some(placed) = problem.with_nodes_for(&model.tables, &optimum.theta)? else {
             break;
         };
@@ -170,6 +174,7 @@ fn fit(
         integrated,
         settings: Some(&model.settings),
         progress,
+        keeper: learn.keeper,
         started,
     };
     conclude(problem, model.tables.clone(), found)

@@ -76,6 +76,7 @@ impl Posterior {
                 integrated,
                 settings: None,
                 progress,
+                keeper: None,
                 started,
             };
             conclude(problem, self.tables.clone(), found)

@@ -49,6 +49,7 @@ mod sparse_likelihoods;
 mod sparse_search;
 mod sparse_sums;
 mod steep_sums;
+mod stopped;
 mod suppressed_sums;
 mod times;
 mod told_rows;
