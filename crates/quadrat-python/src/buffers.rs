@@ -25,11 +25,5 @@ pub fn columns(all: Vec<Numbers>) -> Vec<Vec<f64>> {
 
 /// Doubles as bytes of their own, in the order of the machine: what `numpy.frombuffer` reads.
 pub fn bytes<'py>(py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyByteArray>> {
-    PyByteArray::new_with(py, size_of_val(numbers), |out| {
-        let parts = out.chunks_exact_mut(size_of::<f64>());
-        parts
-            .zip(numbers)
-            .for_each(|(part, number)| part.copy_from_slice(&number.to_ne_bytes()));
-        Ok(())
-    })
+    Ok(PyByteArray::new(py, bytemuck::cast_slice(numbers)))
 }

@@ -146,7 +146,7 @@ pub fn ask<'py>(
     asked: Asked,
     targets: Option<&Support>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let placed = || -> Outcome<(Functionals, Option<Functionals>)> {
+    let placed = || -> Outcome<(Arc<Functionals>, Option<Arc<Functionals>>)> {
         let targets = targets.map(|targets| posterior.place(targets, None));
         Ok((posterior.place(at, None)?, targets.transpose()?))
     };
@@ -157,7 +157,7 @@ pub fn ask<'py>(
         let offers = offers(&fitted, &ways)?;
         let plan = plan(&asked, &fitted, &offers)?;
         let far = fitted.extrapolation(&at)?;
-        let places = Places::new(&fitted, &at, &offers, targets.as_ref())?;
+        let places = Places::new(&fitted, &at, &offers, targets.as_deref())?;
         Told::of(&survey(&fitted, &places, &offers)?, &plan, far)
     })?;
     let choices = &told.chosen.choices;

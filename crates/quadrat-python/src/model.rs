@@ -224,7 +224,7 @@ impl How {
             options = options.with_threads(threads);
         }
         if let Some(at) = inducing_at {
-            options = options.with_inducing(Inducing::At(Box::new(at.functionals.clone())));
+            options = options.with_inducing(Inducing::At(Box::new((*at.functionals).clone())));
         } else if let Some(number) = self.inducing {
             options = options.with_inducing(Inducing::Number(number));
         }

@@ -15,7 +15,7 @@ pub fn observations(
     output: Option<String>,
     share_noise: bool,
 ) -> Outcome<Observations> {
-    let mut table = Observations::new(support.functionals.clone(), likelihood.reported.clone())?;
+    let mut table = Observations::new((*support.functionals).clone(), likelihood.reported.clone())?;
     if let Some(Numbers(times)) = times {
         table = table.seen(times)?;
     }

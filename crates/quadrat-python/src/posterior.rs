@@ -53,11 +53,14 @@ impl Posterior {
     }
 
     /// Supports as this posterior takes them.
-    pub fn place(&self, at: &Support, output: Option<&str>) -> Outcome<Functionals> {
+    pub fn place(&self, at: &Support, output: Option<&str>) -> Outcome<Arc<Functionals>> {
         self.check_inputs()?;
-        let own = at.functionals.select(self.fitted.dims())?;
+        let own = match at.functionals.dims() == self.fitted.dims() {
+            true => Arc::clone(&at.functionals),
+            false => Arc::new(at.functionals.select(self.fitted.dims())?),
+        };
         Ok(match output {
-            Some(output) => self.fitted.at_output(&own, output)?,
+            Some(output) => Arc::new(self.fitted.at_output(&own, output)?),
             None => own,
         })
     }

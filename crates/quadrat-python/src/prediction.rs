@@ -19,7 +19,7 @@ use crate::work;
 /// What is asked of a posterior.
 pub struct Asked {
     /// Where.
-    pub at: Functionals,
+    pub at: Arc<Functionals>,
     /// Totals or averages; `None` of points.
     pub aggregate: Option<Aggregate>,
     /// Which of several outputs.
@@ -58,7 +58,7 @@ impl Where for Asked {
     }
 
     fn functionals(&self, _: &Fitted) -> Result<Functionals, InputError> {
-        Ok(self.at.clone())
+        Ok((*self.at).clone())
     }
 }
 
@@ -203,6 +203,11 @@ impl Prediction {
                 ends.map(|(end, middle)| pick(end, *middle)).collect()
             };
             let (lower, upper) = (ordered(tail, f64::min), ordered(1.0 - tail, f64::max));
+            let mut ends = told.mean().iter().zip(&upper);
+            // Copied where there may be anything to say.
+            if ends.all(|(mean, end)| mean <= end) {
+                return Ok((lower, median, upper, None));
+            }
             let answer = Answer {
                 mean: told.mean().to_vec(),
                 upper,

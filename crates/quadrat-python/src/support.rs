@@ -12,7 +12,7 @@ use crate::work;
 /// Rows of linear functionals over named inputs.
 #[pyclass(frozen, module = "quadrat._quadrat")]
 pub struct Support {
-    pub functionals: Functionals,
+    pub functionals: Arc<Functionals>,
     /// Totals or averages; `None` of points.
     pub aggregate: Option<Aggregate>,
 }
@@ -143,7 +143,7 @@ fn made(
 ) -> PyResult<Support> {
     let functionals = work::run(py, work)?;
     Ok(Support {
-        functionals,
+        functionals: Arc::new(functionals),
         aggregate,
     })
 }

@@ -29,7 +29,7 @@ impl Posterior {
     /// # Errors
     /// [`InputError::UnknownDimension`].
     pub fn extrapolation(&self, at: &Functionals) -> Result<Vec<usize>, InputError> {
-        let at = at.select(self.dims())?;
+        let at = at.selected(self.dims())?;
         let kernel = self.problem.kernel();
         let labels = self.only_labels();
         // Places have no column of outputs.

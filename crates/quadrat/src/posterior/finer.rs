@@ -75,7 +75,7 @@ impl Posterior {
         let seen = self.tables.iter().filter(is_value).map(|t| t.supports());
         let seen: Result<Vec<Functionals>, _> = seen.map(|s| s.select(self.dims())).collect();
         let seen = seen?;
-        let at = at.select(self.dims())?;
+        let at = at.selected(self.dims())?;
         if seen.iter().any(|s| !s.all_single() || s.has_regions()) || self.noise_hides() {
             return Ok(Vec::new());
         }

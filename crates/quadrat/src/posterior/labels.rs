@@ -42,7 +42,7 @@ impl Posterior {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new_labels(&self, at: &Functionals) -> Result<Vec<usize>, InputError> {
-        let at = at.select(self.dims())?;
+        let at = at.selected(self.dims())?;
         let kernel = self.problem.kernel();
         let observed = self.problem.observed();
         let bits = |x: &f64| (x + 0.0).to_bits();

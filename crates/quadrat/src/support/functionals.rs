@@ -8,6 +8,7 @@ mod view;
 
 pub use columns::Columns;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -388,6 +389,14 @@ impl Functionals {
             offsets: self.offsets.clone(),
             unique: OnceLock::new(),
         })
+    }
+
+    /// As [`Self::select`]; these themselves where the inputs are theirs, in their order.
+    pub(crate) fn selected(&self, dims: &[String]) -> Result<Cow<'_, Self>, InputError> {
+        match self.dims == dims {
+            true => Ok(Cow::Borrowed(self)),
+            false => self.select(dims).map(Cow::Owned),
+        }
     }
 
     /// The same functionals at one coordinate of another input, which must be new and `at` finite.
