@@ -87,7 +87,7 @@ class StudentT(Likelihood):
     name = "student_t"
 
     def __init__(self, value, variance=None, *, degrees=None, extra=None):
-        settings = {**_noise(variance, extra), "degrees": degrees}
+        settings = {**_noise(variance, extra), "degrees": _number(degrees, "degrees")}
         super().__init__({"value": value, "variance": variance}, settings)
 
 
@@ -97,6 +97,10 @@ class Interval(Likelihood):
     name = "interval"
 
     def __init__(self, lower, upper, variance=None, *, extra=None):
+        for name, end in (("lower", lower), ("upper", upper)):
+            if end is None:
+                inf = "-inf" if name == "lower" else "inf"
+                raise DataError(f"{name} is missing; give {inf} where there is no such end")
         columns = {"lower": lower, "upper": upper, "variance": variance}
         super().__init__(columns, _noise(variance, extra))
 
@@ -169,6 +173,7 @@ class Ordinal(Likelihood):
     def __init__(self, rank, thresholds=None, *, ranks=None, variance=None, extra=None):
         if thresholds is not None:
             thresholds = _arrays.column(thresholds, "thresholds")
+        ranks = None if ranks is None else _arrays.whole(ranks, "ranks", 2)
         settings = {**_noise(variance, extra), "thresholds": thresholds, "ranks": ranks}
         super().__init__({"rank": rank, "variance": variance}, settings)
 
@@ -179,7 +184,8 @@ class Positive(Likelihood):
     name = "positive"
 
     def __init__(self, *, sd, margin=0.0):
-        super().__init__({}, {"margin": margin, "sd": sd})
+        super().__init__({}, {"margin": _arrays.number(margin, "margin"),
+                              "sd": _arrays.number(sd, "sd")})
 
     def columns(self, rows, data=None, link=None):
         return {"rows": np.zeros(rows), **self._settings}
@@ -236,7 +242,8 @@ class NegativeBinomial(Likelihood):
                  link=None):
         _counts(count, lower, upper)
         columns = {"count": count, "lower": lower, "upper": upper, "exposure": exposure}
-        super().__init__(columns, {"link": link, "dispersion": dispersion})
+        settings = {"link": link, "dispersion": _number(dispersion, "dispersion")}
+        super().__init__(columns, settings)
 
 
 class Exponential(Likelihood):
@@ -255,7 +262,7 @@ class Gamma(Likelihood):
     name = "gamma"
 
     def __init__(self, value, *, shape=None):
-        super().__init__({"value": value}, {"shape": shape})
+        super().__init__({"value": value}, {"shape": _number(shape, "shape")})
 
 
 class LogNormal(Likelihood):
@@ -268,11 +275,16 @@ class LogNormal(Likelihood):
 
     def __init__(self, value, *, sd=None):
         if sd is None or (np.ndim(sd) == 0 and not isinstance(sd, str)):
-            super().__init__({"value": value}, {"sd": sd})
+            super().__init__({"value": value}, {"sd": _number(sd, "sd")})
         else:
             super().__init__({"value": value, "sd": sd}, {})
 
 
+def _number(value, name):
+    return None if value is None else _arrays.number(value, name)
+
+
 def _counts(count, lower, upper):
-    if (count is None) != (lower is not None and upper is not None):
+    if [own is None for own in (count, lower, upper)] not in ([False, True, True],
+                                                              [True, False, False]):
         raise DataError("give either count, or both lower and upper")

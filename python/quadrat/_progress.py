@@ -11,6 +11,9 @@ def listener(progress):
     """What the work calls with ``(stage, done, total, best)`` some times a second, or `None`."""
     if callable(progress):
         yield progress
+    elif progress not in (None, False, True):
+        raise TypeError(f"progress is {type(progress).__name__}; give True, or what is called with "
+                        "(stage, done, total, best)")
     elif progress:
         show = _bar() or _Line()
         try:

@@ -117,6 +117,8 @@ def run(study, *, folder=None, progress=None):
     NotConverged
         When there is no answer that can be told.
     """
+    if not isinstance(study, (str, os.PathLike, Mapping)):
+        raise TypeError(f"study is {type(study).__name__}; give a path, or a dict of its sections")
     with _progress.listener(progress) as listen:
         if isinstance(study, Mapping):
             with _spill.spilled(study) as written:

@@ -57,6 +57,14 @@ class Support:
         return chosen
 
 
+def checked(support):
+    """What was given for a support, which must be one."""
+    if not isinstance(support, Support):
+        raise TypeError(f"support is {type(support).__name__}; give point(..), box(..), "
+                        "region(..) or bag(..)")
+    return support
+
+
 class Placed:
     """Where rows look, in numbers alone: kept, pickled and drawn.
 
@@ -178,10 +186,14 @@ class _Bag(Support):
         rows = len(next(iter(columns.values())))
         weight = self._weight
         weight = np.ones(rows) if weight is None else _arrays.column(weight, "weight", data, rows)
+        _check_weight(weight)
         order, keys, offsets = by_bag(self._key, self._keys, data, rows)
+        aggregate = self._needed(aggregate)
+        if aggregate == "mean" and keys:
+            _check_total(np.add.reduceat(weight[order], offsets[:-1]), keys)
         at = [np.ascontiguousarray(own[order]) for own in columns.values()]
         weight = np.ascontiguousarray(weight[order])
-        arguments = (list(columns), at, weight, offsets, self._needed(aggregate))
+        arguments = (list(columns), at, weight, offsets, aggregate)
         return Placed("bags", arguments, {"key": keys})
 
 
@@ -374,6 +386,20 @@ def _sides(inputs, data, rows=None):
 def _product(axes):
     axes = list(axes)
     return [np.ascontiguousarray(own.ravel()) for own in np.meshgrid(*axes, indexing="ij")]
+
+
+def _check_weight(weight):
+    wrong = np.flatnonzero(~(weight >= 0) | np.isinf(weight))
+    if len(wrong):
+        raise DataError(f"weight is {weight[wrong[0]]:g} in row {wrong[0]}; it must be a finite "
+                        "number, zero or more")
+
+
+def _check_total(totals, keys):
+    empty = np.flatnonzero(totals == 0)
+    if len(empty):
+        raise DataError(f"weight: the weights of the bag {keys[empty[0]]!r} are all zero; give it a "
+                        "point of positive weight, or leave it out")
 
 
 def plain(keys):
