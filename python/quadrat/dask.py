@@ -13,7 +13,7 @@ import os
 
 import numpy as np
 
-from . import _arrays, _frames, _progress, _quadrat
+from . import _arrays, _frames, _progress, _quadrat, _streamed
 from ._errors import DataError, FitError
 from ._likelihoods import Likelihood
 from ._model import Model, asked
@@ -105,6 +105,8 @@ class _Points:
         if isinstance(source, (str, os.PathLike)):
             parquet = _frames.module("pyarrow.parquet", "to read Parquet files")
             source = parquet.read_table(source, columns=bags.columns())
+        elif isinstance(source, _streamed.Slice):
+            source = source.read(bags.columns())
         keys = plain(_column(source, bags.key))
         order, own, offsets = by_bag(keys, None, None, len(keys))
         columns = {name: _arrays.column(_column(source, name), name, None)[order]
@@ -185,8 +187,8 @@ class _Part:
         return begun[1].sums(pass_)
 
 
-def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None, inducing=None,
-        points=64, progress=None):
+def fit(model, bags, *, client=None, at_once=None, seed=0, hyperparameters="auto", starts=None,
+        inducing=None, points=64, progress=None):
     """Fits a model to totals of points in partitions, through inducing points.
 
     The answer does not depend on the number of workers, nor on a worker that dies: its partitions
@@ -201,6 +203,10 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
         The rows.
     client : dask.distributed.Client, optional
         Where the partitions are read and passed over; in this process where it is not given.
+    at_once : int, optional
+        Without a client: of Parquet files about so many points are held at a time, those of some
+        row groups, and read again for every pass. All are held where it is not given. The points
+        of a bag lie one after the other in their file.
     seed, hyperparameters, starts, inducing, progress
         As for `Model.fit`.
     points : int, default 64
@@ -242,7 +248,7 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
         raise DataError("give a model without rows: those of all partitions are in bags")
     how, at = asked("sparse", hyperparameters, seed, starts, None, inducing, False)
     most = _arrays.whole(points, "points", 1)
-    there = _Here(model, bags) if client is None else _Cluster(client, model, bags)
+    there = _there(model, bags, client, at_once)
     try:
         parts = there.told(most)
         there.make_room([own for _, (_, own, _) in parts], len(bags.inputs), _number(inducing))
@@ -253,6 +259,15 @@ def fit(model, bags, *, client=None, seed=0, hyperparameters="auto", starts=None
     finally:
         there.close()
     return told(Posterior(fitted, stand_in._tables()), stacklevel=3)
+
+
+def _there(model, bags, client, at_once):
+    """Where the parts are."""
+    if at_once is None:
+        return _Here(model, bags) if client is None else _Cluster(client, model, bags)
+    if client is not None:
+        raise DataError("at_once is for one process: workers of a client hold their partitions")
+    return _Streamed(model, bags, _arrays.whole(at_once, "at_once", 1))
 
 
 def _number(inducing):
@@ -376,6 +391,30 @@ class _Here(_There):
         parts = zip(self.parts, self.rows)
         return _in_tree([part.sums(outline, int(before), pass_) for part, before in parts],
                         _quadrat.add_sums)
+
+
+class _Streamed(_There):
+    """One part at a time, read again for every pass."""
+
+    def __init__(self, model, bags, at_once):
+        super().__init__()
+        self.model, self.bags = model, bags
+        for source in _sources(bags.points):
+            if not isinstance(source, (str, os.PathLike)):
+                raise DataError(f"at_once reads Parquet files again, and points have a "
+                                f"{type(source).__name__}; give the paths of files")
+            self.parts += _streamed.slices(source, bags.key, at_once)
+
+    def told(self, most):
+        return self.noted([_Part(part, self.bags, self.model).told(most) for part in self.parts])
+
+    def sums(self, outline, pass_):
+        total = None
+        for part, before in zip(self.parts, self.rows):
+            own = _Part(part, self.bags, self.model).sums(outline, int(before), pass_)
+            # One after the other: as many sums as parts would not fit.
+            total = own if total is None else _quadrat.add_sums([total, own])
+        return total
 
 
 def _computed(source):

@@ -99,6 +99,35 @@ def test_partitions_without_points_are_passed_over():
         qd.dask.fit(qd.Model("se(x)"), bags([empty, first, empty, first], rows))
 
 
+def test_row_groups_are_streamed_as_if_all_points_were_held(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    cells, rows = country()
+    half = len(cells["x"]) // 2
+    for name, part in (("a", slice(0, half)), ("b", slice(half, None))):
+        # Groups of 33 rows end within bags of 20.
+        parquet.write_table(pa.table({name: own[part] for name, own in cells.items()}),
+                            tmp_path / f"{name}.parquet", row_group_size=33)
+    held = qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), inducing=12)
+    for at_once in (100, 10_000):
+        post = qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), inducing=12,
+                           at_once=at_once)
+        # As partitions that are cut in other ways.
+        assert np.isclose(post.log_evidence, held.log_evidence, rtol=1e-8)
+        np.testing.assert_allclose(seen(post), seen(held), rtol=1e-7)
+    many = qd.dask._streamed.slices(tmp_path / "a.parquet", "town", 1)
+    assert len(many) > 5 and [one.last for one in many[:-1]] == [one.first for one in many[1:]]
+    towns = [set(one.read(["town"])["town"].to_pylist()) for one in many]
+    assert sum(map(len, towns)) == len(set().union(*towns)) == 18
+    with pytest.raises(qd.DataError, match="has no column \"city\""):
+        qd.dask._streamed.slices(tmp_path / "a.parquet", "city", 1)
+    with pytest.raises(qd.DataError, match="points have a dict"):
+        qd.dask.fit(qd.Model("se(x)"), bags([cells], rows), at_once=10)
+    with pytest.raises(qd.DataError, match="at_once is 0"):
+        qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), at_once=0)
+    with pytest.raises(qd.DataError, match="at_once is for one process"):
+        qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), at_once=10, client=object())
+
+
 def test_what_is_wrong_is_named():
     cells, rows = country()
     model = qd.Model("se(x)")
