@@ -51,8 +51,12 @@ class Density:
     True
     """
 
+    # The frame that the rows were columns of.
+    _like = None
+
     def __init__(self, x, *, bounds=(None, None), weights=None, range=None, cells=400, log=False,
                  level=0.95, draws=8000, seed=1, data=None):
+        self._like = data = _frames.held(data)
         values = _arrays.column(x, "x", data)
         asked = settings(bounds, range, cells, bool(log), level, draws, seed)
         weights = _arrays.optional(weights, "weights", data, len(values))
@@ -64,6 +68,7 @@ class Density:
                        cells=400, log=False, level=0.95, draws=8000, seed=1, data=None):
         """From intervals that values lie in: rounded or censored ones; ends may be infinite."""
         made = cls.__new__(cls)
+        made._like = data = _frames.held(data)
         lower = _arrays.column(lower, "lower", data)
         asked = settings(bounds, range, cells, bool(log), level, draws, seed)
         made._estimate({
@@ -203,8 +208,8 @@ class Density:
         return {"x": self.x, "density": self.density, "lower": self.lower, "upper": self.upper}
 
     def to_frame(self):
-        """The same as a data frame of pandas."""
-        return _frames.make(self.to_dict())
+        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
+        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 
 
 def _restored(data, level, rows, names=("x",)):

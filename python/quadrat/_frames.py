@@ -6,6 +6,42 @@ import importlib
 
 from ._errors import DataError
 
+# Frames whose columns are in memory; what else hands out an Arrow stream is read once by pyarrow.
+_IN_MEMORY = ("geopandas", "narwhals", "pandas", "polars", "pyarrow")
+
+
+class Held:
+    """The columns of a stream, such as a relation of DuckDB, and what they were read from."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.table = module("pyarrow", "to read this data").table(stream)
+        self.column_names = self.table.column_names
+
+    def __getitem__(self, name):
+        return self.table[name]
+
+    def __reduce__(self):
+        # What is read back is a table like any other.
+        return _same, (self.table,)
+
+
+def _same(table):
+    return table
+
+
+def held(data):
+    """Data whose columns can be asked for more than once, always in the same order."""
+    if hasattr(data, "collect") and not hasattr(data, "__arrow_c_stream__"):
+        raise DataError(f"data is a {type(data).__name__}, which has no columns yet; give "
+                        "data.collect()")
+    is_stream = hasattr(data, "__arrow_c_stream__") and _kind(data) not in _IN_MEMORY
+    return Held(data) if is_stream else data
+
+
+def _kind(data):
+    return type(data).__module__.partition(".")[0].lstrip("_")
+
 
 def take(data, name, argument):
     """A column of a frame, or of any mapping of names to columns.
@@ -15,8 +51,7 @@ def take(data, name, argument):
     """
     if data is None:
         raise DataError(f"{argument} is the name \"{name}\", and no data was given: data=...")
-    if not hasattr(data, "__getitem__") and hasattr(data, "__arrow_c_stream__"):
-        data = module("pyarrow", "to read this data").table(data)
+    data = held(data)
     known = names(data)
     if known is not None and name not in known:
         listed = ", ".join(f"\"{one}\"" for one in known)
@@ -54,18 +89,42 @@ def is_frame(data):
     )
 
 
-def make(columns, like=None):
-    """A frame of the kind of `like`: polars, pyarrow, else pandas with its index kept."""
-    kind = type(like).__module__.partition(".")[0]
+def make(columns, like=None, has_rows_of=True):
+    """A frame of the kind of `like`, or of pandas.
+
+    The index of pandas is kept where its rows are those of `like`.
+    """
+    like = like.stream if isinstance(like, Held) else like
+    kind = _kind(like)
     if kind == "polars":
         return module("polars", "to make a frame").DataFrame(columns)
     if kind == "pyarrow":
         return module("pyarrow", "to make a table").table(columns)
+    if kind == "duckdb":
+        table = module("pyarrow", "to make a table").table(columns)
+        return module("duckdb", "to make a relation").from_arrow(table)
+    if kind not in ("builtins", "geopandas", "pandas"):
+        made = _by_narwhals(columns, like)
+        if made is not None:
+            return made
     pandas = module("pandas", "to make a frame; to_dict() does without")
     rows = len(next(iter(columns.values()), ()))
     index = getattr(like, "index", None)
-    fits = kind in ("pandas", "geopandas") and len(index) == rows
+    fits = has_rows_of and kind in ("pandas", "geopandas") and len(index) == rows
     return pandas.DataFrame(columns, index=index if fits else None)
+
+
+def _by_narwhals(columns, like):
+    """A frame of any kind that narwhals knows, where it is installed."""
+    try:
+        narwhals = importlib.import_module("narwhals")
+    except ImportError:
+        return None
+    known = narwhals.from_native(like, eager_only=True, pass_through=True)
+    if not isinstance(known, narwhals.DataFrame):
+        return None
+    made = narwhals.from_dict(columns, backend=known.implementation)
+    return made if known is like else made.to_native()
 
 
 def module(name, why, extra=None):

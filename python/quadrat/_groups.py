@@ -33,9 +33,8 @@ def columned(frame):
     if not _frames.is_frame(frame):
         raise DataError(f"the frame is {type(frame).__name__}; give a data frame or a dict of "
                         "columns")
-    if not hasattr(frame, "__getitem__"):
-        return _frames.module("pyarrow", "to read this data").table(frame)
-    return frame
+    held = _frames.held(frame)
+    return held.table if isinstance(held, _frames.Held) else frame
 
 
 def values(frame, name, argument):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays, _quadrat
+from . import _arrays, _frames, _quadrat
 from ._errors import DataError
 from ._likelihoods import Gaussian, Likelihood
-from ._supports import Support
+from ._supports import Support, checked
 
 
 class Observed:
@@ -81,9 +81,7 @@ def _or_same(cells, like, name, rows):
 def observed(support, likelihood, *, value=None, noise=None, aggregate=None, times=None,
              output=None, share_noise=False, link=None, data=None):
     """The table that the arguments of `Model.observe` say."""
-    if not isinstance(support, Support):
-        raise TypeError(f"support is {type(support).__name__}; give point(..), box(..), "
-                        "region(..) or bag(..)")
+    checked(support)
     if isinstance(likelihood, Support) or not isinstance(likelihood, (Likelihood, type(None))):
         raise TypeError(f"likelihood is {type(likelihood).__name__}; give one such as "
                         "qd.Poisson(count, exposure)")
@@ -91,7 +89,7 @@ def observed(support, likelihood, *, value=None, noise=None, aggregate=None, tim
         raise DataError("give either a likelihood or value (and noise)")
     if likelihood is not None and noise is not None:
         raise DataError("noise belongs to value; give the likelihood its variance")
-    likelihood = likelihood or Gaussian(value, noise)
+    likelihood, data = likelihood or Gaussian(value, noise), _frames.held(data)
     placed = support.place(data, aggregate)
     rows = placed.rows
     return Observed(placed, likelihood.name, likelihood.columns(rows, data, link),

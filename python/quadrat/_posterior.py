@@ -6,9 +6,10 @@ import os
 import tempfile
 import warnings
 
-from . import _arrays, _pictures, _quadrat, _summary
+from . import _arrays, _frames, _pictures, _quadrat, _summary
 from ._errors import FitWarning
 from ._prediction import Prediction
+from ._supports import checked
 
 
 class Posterior:
@@ -110,8 +111,10 @@ class Posterior:
         -------
         Prediction
         """
-        placed = support.place(data, aggregate)
+        data = _frames.held(data)
+        placed = checked(support).place(data, aggregate)
         rows = placed.rows
+        table = None if table is None else _arrays.whole(table, "table")
         asked = (scale, table, output, _arrays.optional(exposure, "exposure", data, rows),
                  _arrays.optional(trials, "trials", data, rows), bool(non_negative))
         found = Prediction(self, placed, asked, level, data)

@@ -38,6 +38,9 @@ class Reconciled:
         Areas more than five standard deviations from the sums of their parts, the farthest first.
     """
 
+    # The frame that the areas were columns of.
+    _like = None
+
     def __init__(self, asked, area, names):
         self._asked, self._names = asked, names
         self._told = _quadrat.reconcile(asked)
@@ -86,8 +89,8 @@ class Reconciled:
                 **{name: getattr(self, name) for name in told}}
 
     def to_frame(self):
-        """The same as a data frame of pandas."""
-        return _frames.make(self.to_dict())
+        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
+        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 
 
 def reconcile(rows=None, *, area, within, value, variance, by=None, level=0.95):
@@ -125,6 +128,7 @@ def reconcile(rows=None, *, area, within, value, variance, by=None, level=0.95):
     >>> found.sd.round(3).tolist()
     [0.894, 1.095, 1.095]
     """
+    rows = _frames.held(rows)
     columns, areas = _areas(rows, by, area)
     around = _labels(within, "within", rows, len(areas))
     node, names, parents = _tree(areas, around)
@@ -140,6 +144,7 @@ def reconcile(rows=None, *, area, within, value, variance, by=None, level=0.95):
     if twice is not None:
         raise DataError(f"by, area and within name \"{twice}\" twice")
     found = Reconciled(asked, [own if by else own[-1] for own in names], columns)
+    found._like = rows
     for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
     return found

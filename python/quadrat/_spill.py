@@ -70,10 +70,8 @@ def _write_map(features, path):
 
 def _write_table(frame, path):
     path += ".csv"
+    frame = _frames.held(frame)
     names = _frames.names(frame)
-    if names is None:
-        frame = _frames.module("pyarrow", "to read this data").table(frame)
-        names = frame.column_names
     with open(path, "w", encoding="utf-8", newline="") as file:
         _fill(file, {name: frame[name] for name in names})
     return path

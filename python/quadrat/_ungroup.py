@@ -29,6 +29,9 @@ class Ungrouped:
         Whether these are rates.
     """
 
+    # The frame that the bands were columns of.
+    _like = None
+
     def __init__(self, asked, told=None, of=None):
         self._asked, self._of = asked, of
         self._told = _quadrat.ungroup(asked) if told is None else told
@@ -132,8 +135,8 @@ class Ungrouped:
                 **{name: getattr(self, name) for name in told}}
 
     def to_frame(self):
-        """The same as a data frame of pandas."""
-        return _frames.make(self.to_dict())
+        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
+        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 
 
 class UngroupedYears:
@@ -146,6 +149,9 @@ class UngroupedYears:
     years : numpy.ndarray
         The years, ascending.
     """
+
+    # As of one year.
+    _like = None
 
     def __init__(self, asked, along):
         self._asked, self._along = asked, along
@@ -215,8 +221,8 @@ class UngroupedYears:
                 **{name: np.concatenate([one[name] for one in each.values()]) for name in names}}
 
     def to_frame(self):
-        """The same as a data frame of pandas."""
-        return _frames.make(self.to_dict())
+        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
+        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 
 
 def _year(asked, along, year):
@@ -280,6 +286,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
     >>> len(years), round(float(years.mean[:20].sum()), 6)
     (105, 900.0)
     """
+    bands = _frames.held(bands)
     lower = _edges(lower, "lower", bands, None, -np.inf)
     rows = len(lower)
     optional = {name: None if value is None else _arrays.number(value, name) for name, value in
@@ -300,6 +307,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
                         "year by itself")
     else:
         found = UngroupedYears(asked, _arrays.column(along, "along", bands, rows))
+    found._like = bands
     for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
     return found

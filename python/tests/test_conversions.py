@@ -1,6 +1,7 @@
 """Whatever holds numbers becomes a column; whatever does not is refused by the argument's name."""
 
 import array
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -64,6 +65,48 @@ OTHERS = {
 def test_columns_of_other_libraries(kind):
     expected = {"bool": VALUE > 1, "range": np.arange(6.0)}.get(kind, VALUE)
     np.testing.assert_array_equal(_arrays.column(OTHERS[kind], "value"), expected)
+
+
+def drawn(random):
+    """A column of whole numbers that every dtype holds, and something that holds them."""
+    value = random.integers(0, 100, size=random.integers(0, 40))
+    dtype = str(random.choice(DTYPES))
+    inner, order = int(random.integers(1, 4)), str(random.choice(["C", "F"]))
+    step = int(random.choice([-3, -2, -1, 1, 2, 3]))
+    # One of several columns of a wider array, of which it takes every so many rows, or backwards.
+    wide = np.zeros((len(value) * abs(step), inner), dtype=dtype, order=order)
+    at = int(random.integers(inner))
+    column = wide[::step, at][:len(value)] if len(value) else wide[:, at]
+    column[...] = value
+    holders = [lambda: column, lambda: column.tolist(), lambda: np.ma.masked_array(column),
+               lambda: pd.Series(column.tolist(), dtype="Int64"),
+               lambda: pd.Series(column.astype("f8"), index=range(7, 7 + len(value))),
+               lambda: pl.Series(value.tolist(), dtype=pl.Int16),
+               lambda: pa.array(value.tolist(), pa.int16()),
+               lambda: pa.chunked_array([column[:5].tolist(), column[5:].tolist()], pa.float64()),
+               lambda: memoryview(np.ascontiguousarray(column.astype("f8")))]
+    return value, holders[random.integers(len(holders))]()
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_columns_drawn_at_random_are_the_same_numbers(seed):
+    value, column = drawn(np.random.default_rng(seed))
+    got = _arrays.column(column, "value", rows=len(value))
+    assert got.dtype == np.float64 and got.flags.c_contiguous
+    np.testing.assert_array_equal(got, value)
+    # What is handed on is a copy: to write there changes nothing that users hold.
+    got[...] = -1
+    np.testing.assert_array_equal(_arrays.column(column, "value"), value)
+    if not len(value):
+        return
+    # The same numbers where the library reads them: the widths of boxes are exact.
+    boxes = qd.box(x=(column, 2.0 * value + 1), aggregate="sum").place().made()
+    np.testing.assert_array_equal(_arrays.received(boxes.size), value + 1.0)
+    with pytest.raises(qd.DataError, match=f"value has {len(value)} rows?, and"):
+        _arrays.column(column, "value", rows=len(value) + 1)
+    hidden = np.ma.masked_array(value.astype("f8"), mask=np.arange(len(value)) == len(value) // 2)
+    with pytest.raises(qd.DataError, match=f"first in row {len(value) // 2}"):
+        _arrays.column(hidden, "value")
 
 
 MISSING = {
@@ -163,6 +206,41 @@ def test_names_of_columns_stand_for_columns(kind):
     frame = told.to_frame()
     module = type(frame).__module__.partition(".")[0]
     assert module == (kind if kind in ("polars", "pyarrow") else "pandas")
+
+
+def test_frames_of_other_libraries_come_back_as_their_own():
+    narwhals, duckdb = pytest.importorskip("narwhals"), pytest.importorskip("duckdb")
+    columns = {"t": np.arange(5.0), "y": np.array([1.0, 3, 2, 5, 4])}
+    frame = pd.DataFrame(columns)
+    expected = qd.Model("se(t)").observe(qd.point(t="t"), value="y", data=frame).fit().predict(
+        qd.point(t="t"), data=frame)
+    with duckdb.connect() as base:
+        base.register("frame", frame)
+        kinds = {"duckdb": base.sql("select * from frame order by t"),
+                 "narwhals": narwhals.from_native(pl.DataFrame(columns))}
+        for kind, data in kinds.items():
+            post = qd.Model("se(t)").observe(qd.point(t="t"), value="y", data=data).fit()
+            told = post.predict(qd.point(t="t"), data=data)
+            np.testing.assert_array_equal(told.mean, expected.mean)
+            assert type(told.to_frame()).__module__.lstrip("_").startswith(kind)
+            # A relation stays where its connection is: pickles have its rows.
+            again = pickle.loads(pickle.dumps(told))
+            np.testing.assert_array_equal(again.mean, expected.mean)
+    with pytest.raises(qd.DataError, match="give data.collect()"):
+        qd.Model("se(t)").observe(qd.point(t="t"), value="y", data=pl.DataFrame(columns).lazy())
+
+
+def test_jobs_give_frames_of_the_kind_that_they_were_given():
+    bands = {"from": [0.0, 20, 40], "to": [20.0, 40, 80], "people": [90.0, 88, 60]}
+    for kind in ("pandas", "polars", "pyarrow"):
+        told = qd.ungroup(FRAMES[kind](bands), lower="from", upper="to", count="people", draws=100)
+        assert type(told.to_frame()).__module__.partition(".")[0] == kind
+    areas = pl.DataFrame({"area": ["all", "a", "b"], "within": ["", "all", "all"],
+                          "value": [102.0, 60, 36], "variance": [1.0, 2, 2]})
+    told = qd.reconcile(areas, area="area", within="within", value="value", variance="variance")
+    assert isinstance(told.to_frame(), pl.DataFrame)
+    density = qd.Density("x", data=pl.DataFrame({"x": np.arange(30.0)}), draws=100)
+    assert isinstance(density.to_frame(), pl.DataFrame)
 
 
 class Stream:
