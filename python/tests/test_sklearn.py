@@ -34,7 +34,28 @@ COUNTS = [
     "check_regressor_data_not_an_array", "check_regressors_no_decision_function",
     "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in",
 ]
-REASONS = {"CountRegressor": dict.fromkeys(COUNTS, "the targets of the check are no counts")}
+# These hand over several columns.
+COLUMNS = [
+    "check_fit_score_takes_y", "check_estimators_overwrite_params", "check_dont_overwrite_parameters",
+    "check_estimators_fit_returns_self", "check_readonly_memmap_input", "check_dict_unchanged",
+    "check_n_features_in_after_fitting", "check_positive_only_tag_during_fit", "check_dtype_object",
+    "check_estimators_dtypes", "check_pipeline_consistency", "check_estimators_nan_inf",
+    "check_estimators_pickle", "check_f_contiguous_array_estimator", "check_fit_idempotent",
+    "check_methods_sample_order_invariance", "check_methods_subset_invariance",
+    "check_fit_check_is_fitted", "check_n_features_in", "check_fit2d_predict1d",
+]
+REASONS = {
+    "CountRegressor": dict.fromkeys(COUNTS, "the targets of the check are no counts"),
+    "DensityEstimator": dict.fromkeys(COLUMNS, "a density is of one column"),
+}
+
+
+class FirstColumn(DensityEstimator):
+    """The density of the first of several columns, for checks that have several."""
+
+    @staticmethod
+    def _one(X):
+        return X[:, 0]
 
 
 def failing(estimator):
@@ -43,7 +64,8 @@ def failing(estimator):
 
 # The checks of classifiers fit three hundred rows at a time.
 ESTIMATORS = [GPRegressor(), CountRegressor(), CensoredRegressor(), AggregateRegressor(),
-              OrdinalRegressor(method="laplace", integrate=False)]
+              OrdinalRegressor(method="laplace", integrate=False), DensityEstimator(),
+              FirstColumn()]
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=failing)
@@ -201,6 +223,24 @@ def test_totals_of_bags():
         AggregateRegressor(family="gamma").fit(X, totals, groups)
     with pytest.raises(qd.DataError, match="groups has the shape"):
         fitted.fit(X, totals, groups[:5])
+
+
+def test_exposures_in_searches_come_by_routing():
+    random = np.random.default_rng(2)
+    X = np.linspace(0, 4, 60)[:, None]
+    rate, exposure = np.exp(np.sin(2 * X[:, 0])), random.uniform(5, 50, 60)
+    y = random.poisson(rate * exposure)
+    with config_context(enable_metadata_routing=True):
+        own = CountRegressor(integrate=False).set_fit_request(exposure=True)
+        line = make_pipeline(StandardScaler(), own)
+        kernels = {"countregressor__kernel": ["constant", "se(x0)"]}
+        search = GridSearchCV(line, kernels, cv=KFold(3, shuffle=True, random_state=1),
+                              scoring=lambda fitted, X, y: -np.mean(
+                                  (np.log(fitted.predict(X)) - np.sin(2 * X[:, 0])) ** 2))
+        search.fit(X, y, exposure=exposure)
+        assert search.best_params_["countregressor__kernel"] == "se(x0)"
+        # As of one fit: a count, of some thirty, tells its rate to a fifth; a curve to less.
+        assert np.mean(np.abs(search.predict(X) / rate - 1)) < 0.15
 
 
 def test_bags_in_searches_come_by_routing():
