@@ -1,8 +1,9 @@
 //! Our half of the comparisons with other libraries; `peers/run.py` runs both halves.
 //!
 //! Every subject reads the data file that the peer reads too, runs on one thread and prints one
-//! JSON object.
+//! JSON object, or one for each line that is asked.
 
+mod bindings;
 mod boxes;
 mod exact;
 mod grid;
@@ -36,19 +37,24 @@ pub enum Peer {
     },
     /// MAP fit of a complete grid of boxes `x0,x1,y0,y1,value` (sums).
     Grid { data: PathBuf },
+    /// Fits and predictions that the Python package makes too, for each line of the input one.
+    Bindings { folder: PathBuf },
 }
 
 pub fn run(peer: Peer) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let outcome = pool.install(|| match peer {
+        Peer::Bindings { folder } => bindings::run(&folder).map(|()| None),
         Peer::Exact {
             data,
             evaluations,
             theta,
-        } => exact::run(&data, evaluations, &theta),
-        Peer::Boxes { data, theta, out } => boxes::run(&data, &theta, &out),
-        Peer::Grid { data } => grid::run(&data),
+        } => exact::run(&data, evaluations, &theta).map(Some),
+        Peer::Boxes { data, theta, out } => boxes::run(&data, &theta, &out).map(Some),
+        Peer::Grid { data } => grid::run(&data).map(Some),
     })?;
-    println!("{outcome}");
+    if let Some(outcome) = outcome {
+        println!("{outcome}");
+    }
     Ok(())
 }
