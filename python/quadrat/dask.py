@@ -13,12 +13,12 @@ import os
 
 import numpy as np
 
-from . import _arrays, _frames, _progress, _quadrat, _streamed
+from . import _arrays, _frames, _points, _progress, _quadrat, _streamed
 from ._errors import DataError, FitError
 from ._likelihoods import Likelihood
 from ._model import Model, asked
 from ._posterior import Posterior, told
-from ._supports import Support, bag, by_bag, plain
+from ._supports import Support
 
 __all__ = ["Bags", "fit", "need"]
 
@@ -67,87 +67,12 @@ class Bags:
             raise DataError("inputs: name at least one column of coordinates")
         self.key, self.weight, self.aggregate = key, weight, aggregate
         self.points, self.likelihood = points, likelihood
-        self.rows = _Rows(rows, key)
+        self.rows = _points.Rows(rows, key)
 
     def columns(self):
         """The columns of the points that are read."""
         weight = [] if self.weight is None else [self.weight]
         return list(dict.fromkeys([*self.inputs, self.key, *weight]))
-
-
-class _Rows:
-    """What was observed of every bag, by its key."""
-
-    def __init__(self, rows, key):
-        keys = plain(_frames.take(rows, key, "key"))
-        self.columns = {name: np.asarray(_frames.take(rows, name, name))
-                        for name in _frames.names(rows) or []}
-        self.at = {}
-        for row, one in enumerate(keys):
-            if one in self.at:
-                raise DataError(f"rows: the key {one!r} has two rows; give every bag one")
-            self.at[one] = row
-
-    def of(self, keys):
-        order = np.array([self.at[key] for key in keys], dtype=np.intp)
-        return {name: column[order] for name, column in self.columns.items()}
-
-
-class _Points:
-    """The points of some bags: coordinates and weights, one bag after the other."""
-
-    def __init__(self, columns, weights, keys, offsets):
-        self.columns, self.weights, self.keys, self.offsets = columns, weights, keys, offsets
-
-    @classmethod
-    def read(cls, source, bags):
-        """Those of a partition: a data frame, or a Parquet file."""
-        if isinstance(source, (str, os.PathLike)):
-            parquet = _frames.module("pyarrow.parquet", "to read Parquet files")
-            source = parquet.read_table(source, columns=bags.columns())
-        elif isinstance(source, _streamed.Slice):
-            source = source.read(bags.columns())
-        keys = plain(_column(source, bags.key))
-        order, own, offsets = by_bag(keys, None, None, len(keys))
-        columns = {name: _arrays.column(_column(source, name), name, None)[order]
-                   for name in bags.inputs}
-        weights = np.ones(len(keys))
-        if bags.weight is not None:
-            weights = _arrays.column(_column(source, bags.weight), bags.weight, None)[order]
-        return cls(columns, weights, own, offsets)
-
-    def __len__(self):
-        return len(self.weights)
-
-    def thinned(self, most):
-        """At most so many points of every bag, of the same total: at even distances along the sum
-        of its weights, so that each stands for as much of it."""
-        kept, weights = [], []
-        for first, last in zip(self.offsets[:-1], self.offsets[1:]):
-            own, weight = np.arange(first, last), self.weights[first:last]
-            summed = np.cumsum(weight)
-            if len(own) > most and summed[-1] > 0:
-                at = (np.arange(most) + 0.5) * (summed[-1] / most)
-                # A point of a large weight may stand for several.
-                own, times = np.unique(np.searchsorted(summed, at), return_counts=True)
-                own, weight = own + first, times * (summed[-1] / most)
-            kept.append(own)
-            weights.append(weight)
-        order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
-        offsets = np.cumsum([0, *map(len, kept)])
-        columns = {name: column[order] for name, column in self.columns.items()}
-        return _Points(columns, np.concatenate(weights) if weights else np.zeros(0), self.keys,
-                       offsets)
-
-    def observed_by(self, model, bags, rows):
-        """The model with these bags as its rows."""
-        names = np.repeat(np.arange(len(self.keys)), np.diff(self.offsets))
-        support = bag(self.columns, key=names, weight=self.weights, aggregate=bags.aggregate)
-        return model.observe(support, bags.likelihood, data=rows)
-
-
-def _column(source, name):
-    return _frames.take(source, name, "points")
 
 
 def _copy(model):
@@ -159,7 +84,7 @@ class _Part:
     """A partition where it was read, ready for passes."""
 
     def __init__(self, source, bags, model):
-        self.points = _Points.read(source, bags)
+        self.points = _points.Points.read(source, bags)
         unknown = [key for key in self.points.keys if key not in bags.rows.at]
         if unknown:
             raise DataError(f"points have the key {unknown[0]!r}, of which there is no row; leave "
@@ -330,8 +255,8 @@ def _stand_in(model, bags, parts):
     some = [thin for _, (_, _, thin) in parts]
     columns = {name: np.concatenate([thin.columns[name] for thin in some]) for name in bags.inputs}
     sizes = np.concatenate([np.diff(thin.offsets) for thin in some])
-    all_of = _Points(columns, np.concatenate([thin.weights for thin in some]), list(seen),
-                     np.cumsum([0, *sizes]))
+    all_of = _points.Points(columns, np.concatenate([thin.weights for thin in some]), list(seen),
+                            np.cumsum([0, *sizes]))
     return (all_of.observed_by(_copy(model), bags, bags.rows.of(seen)),
             sum(own for _, (_, own, _) in parts), len(all_of))
 
