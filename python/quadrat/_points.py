@@ -45,13 +45,24 @@ class Points:
         elif isinstance(source, _streamed.Slice):
             source = source.read(bags.columns())
         keys = plain(_column(source, bags.key))
-        order, own, offsets = by_bag(keys, None, None, len(keys))
-        columns = {name: _arrays.column(_column(source, name), name, None)[order]
-                   for name in bags.inputs}
+        columns = {name: _arrays.column(_column(source, name), name) for name in bags.inputs}
         weights = np.ones(len(keys))
         if bags.weight is not None:
-            weights = _arrays.column(_column(source, bags.weight), bags.weight, None)[order]
-        return cls(columns, weights, own, offsets)
+            weights = _arrays.column(_column(source, bags.weight), bags.weight)
+        order, own, offsets = by_bag(keys, None, None, len(keys))
+        if bags.is_shuffled:
+            order, own, offsets = cls._in_order(keys, columns, weights, bags.rows.at)
+        columns = {name: column[order] for name, column in columns.items()}
+        return cls(columns, weights[order], own, offsets)
+
+    @staticmethod
+    def _in_order(keys, columns, weights, at):
+        """Bags in the order of their rows, and points in that of their places: whatever the order
+        in which a shuffle brought them, sums then have the same roundings."""
+        number = np.array([at.get(key, -1) for key in keys], dtype=np.intp)
+        order = np.lexsort([weights, *columns.values(), number])
+        _, own, offsets = by_bag([keys[row] for row in order], None, None, len(keys))
+        return order, own, offsets
 
     def __len__(self):
         return len(self.weights)

@@ -67,6 +67,8 @@ class Bags:
             raise DataError("inputs: name at least one column of coordinates")
         self.key, self.weight, self.aggregate = key, weight, aggregate
         self.points, self.likelihood = points, likelihood
+        # Partitions of a Dask data frame hold their rows in no order that is promised.
+        self.is_shuffled = hasattr(points, "to_delayed")
         self.rows = _points.Rows(rows, key)
 
     def columns(self):

@@ -126,6 +126,27 @@ def test_row_groups_are_streamed_as_if_all_points_were_held(tmp_path):
         qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), at_once=10, client=object())
 
 
+def test_the_order_in_which_a_shuffle_brings_points_is_none():
+    cells, rows = country()
+
+    class Shuffled:
+        """Partitions of whole towns as a Dask data frame has them, in some order of their rows."""
+
+        def __init__(self, seed):
+            self.seed = seed
+
+        def to_delayed(self):
+            random = np.random.default_rng(self.seed)
+            for part in cut(cells, 20, 9, 25):
+                order = random.permutation(len(part["x"]))
+                yield {name: column[order] for name, column in part.items()}
+
+    posts = [qd.dask.fit(qd.Model("se(x)"), bags(Shuffled(seed), rows), inducing=12)
+             for seed in (1, 2)]
+    assert posts[0].log_evidence == posts[1].log_evidence
+    np.testing.assert_array_equal(seen(posts[0]), seen(posts[1]))
+
+
 def test_what_is_wrong_is_named():
     cells, rows = country()
     model = qd.Model("se(x)")

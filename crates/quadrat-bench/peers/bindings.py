@@ -33,8 +33,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
         if "threads" not in options.only:
-            print("| | Rust, s | Python, s | ratio of the least | median of ratios |")
-            print("|---|---|---|---|---|", flush=True)
+            print("| | Rust, s | Python, s | ratio of the least | median of ratios "
+                  "| least on the clock, ratio |")
+            print("|---|---|---|---|---|---|", flush=True)
         one = {**os.environ, "RAYON_NUM_THREADS": "1"}
         sides = [Side([str(options.bench), "peer", "bindings", folder], one),
                  Side([sys.executable, __file__, "--worker", folder], one)]
@@ -89,15 +90,16 @@ class Side:
         self._clock = (~self._process.pid << 3) | 2
 
     def ask(self, order):
-        """The answer, and seconds that all threads of the process ran for it."""
-        before = time.clock_gettime(self._clock)
+        """The answer, seconds that all threads of the process ran for it, and on the clock."""
+        before, begun = time.clock_gettime(self._clock), time.perf_counter()
         self._process.stdin.write(order + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
+        wall = time.perf_counter() - begun
         taken = time.clock_gettime(self._clock) - before
         if not line:
             raise RuntimeError(f"no answer to `{order}`")
-        return json.loads(line), taken
+        return json.loads(line), (taken, wall)
 
     def end(self):
         self._process.stdin.close()
@@ -109,10 +111,11 @@ def beside(order, sides, rounds, more=""):
     answers = [side.ask(order)[0] for side in sides]
     if answers[0] != answers[1]:
         raise RuntimeError(f"`{order}{more}`: {answers[0]} in Rust, {answers[1]} in Python")
-    seconds = np.array([[side.ask(order)[1] for side in sides] for _ in range(rounds)])
+    told = np.array([[side.ask(order)[1] for side in sides] for _ in range(rounds)])
+    seconds, clock = told[:, :, 0], told[:, :, 1].min(axis=0)
     least, ratios = seconds.min(axis=0), seconds[:, 1] / seconds[:, 0]
-    print(f"| {order}{more} | {least[0]:.5f} | {least[1]:.5f} | {least[1] / least[0]:.4f} "
-          f"| {np.median(ratios):.4f} |", flush=True)
+    print(f"| {order}{more} | {least[0]:.5f} | {least[1]:.5f} | {least[1] / least[0]:.3f} "
+          f"| {np.median(ratios):.3f} | {clock[1] / clock[0]:.3f} |", flush=True)
 
 
 # --- the worker -----------------------------------------------------------------------------------
