@@ -427,7 +427,7 @@ pub enum Warning {
     },
     /// The importance sample is too uneven, and rows lie in intervals or boxes.
     #[error(
-        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}): the curve is the average of modes, and the band that of the Laplace approximation, whose draws were moved towards where bins hold what their counts say: beside large differences between neighbours it may miss the curve"
+        "draws are uneven (effective size {effective:.0} of {draws}, Pareto k {pareto_k:.2}): the curve is the average of modes, and the band that of the Laplace approximation, whose draws were moved to where bins hold what their counts say"
     )]
     Lifted {
         /// Effective number of draws.
@@ -436,6 +436,33 @@ pub enum Warning {
         draws: usize,
         /// Shape of the largest weights.
         pareto_k: f64,
+    },
+    /// Bins that the functions cannot follow.
+    #[error(
+        "bins with {} % of the rows hold far more or less than a smooth curve can: curve and band are raised or lowered to their counts there, and jump at their edges",
+        percent(*share)
+    )]
+    Jumps {
+        /// The share of the weight of the rows of bins.
+        share: f64,
+    },
+    /// Bins whose counts no density on the cells has.
+    #[error(
+        "bins with {} % of the rows are too small for the cells, whose parts outside of them hold rows of other bins: the probability of these bins is not what their counts say; take more cells",
+        percent(*share)
+    )]
+    Unmet {
+        /// The share of the weight of the rows of bins.
+        share: f64,
+    },
+    /// A curve outside of its own band.
+    #[error(
+        "where {} % of the probability is the curve lies outside of its own pointwise band: rows say how much wide bins hold, and next to nothing of where within them; probabilities of bins can be trusted, the density within them cannot",
+        percent(*share)
+    )]
+    Missed {
+        /// The probability of the cells where it does.
+        share: f64,
     },
     /// Rows that leave open everything that is possible.
     #[error(

@@ -8,7 +8,8 @@ use super::error::{DensityError, Warning};
 use super::hyper::{Component, explore};
 use super::kept::{Drawing, Kept, KeptMode, POLYNOMIALS};
 use super::kinds::Integration;
-use super::lift::{LIFTED, lift};
+use super::lift::LIFTED;
+use super::lift_column::lift;
 use super::loops;
 use super::map::most_probable;
 use super::probable::probable;
@@ -16,7 +17,7 @@ use super::rows::{Clean, clean};
 use super::scale::scale;
 use super::shared::answers;
 use super::split::sample;
-use super::warned::{beyond_all, look_out, widened};
+use super::warned::{beyond_all, look_out, missed, widened};
 use super::{Correction, Density, Prior};
 
 /// Newton's decrement at which the last step is taken: the mode then errs by about its square in
@@ -150,25 +151,29 @@ impl Estimate {
             && (found.effective < LEAST_EFFECTIVE.min(draws as f64 / 5.0)
                 || found.shape > LARGEST_SHAPE);
         let is_weighted = weigh && !uneven;
+        let mut modes = average_of_modes(components);
         if uneven {
             let (effective, pareto_k) = (found.effective, found.shape);
-            let plain = if counts.spans.is_empty() {
-                warnings.push(Warning::Uneven {
-                    effective,
-                    draws,
-                    pareto_k,
-                });
-                draw(false, draws)?
-            } else {
-                warnings.push(Warning::Lifted {
-                    effective,
-                    draws,
-                    pareto_k,
-                });
-                let mut plain = draw(false, draws.min(LIFTED))?;
-                lift(counts, basis, measure, components, &mut plain.log_mass)?;
-                plain
+            let few = match counts.spans.is_empty() {
+                true => draws,
+                false => draws.min(LIFTED),
             };
+            let mut plain = draw(false, few)?;
+            let log_mass = &mut plain.log_mass;
+            let told = lift(counts, basis, measure, components, log_mass, &mut modes)?;
+            warnings.push(match told {
+                Some(_) => Warning::Lifted {
+                    effective,
+                    draws,
+                    pareto_k,
+                },
+                None => Warning::Uneven {
+                    effective,
+                    draws,
+                    pareto_k,
+                },
+            });
+            warnings.extend(told.into_iter().flatten());
             warnings.extend(beyond_all(counts, &kept.cells));
             found = Curves {
                 effective,
@@ -178,7 +183,7 @@ impl Estimate {
         }
         let mass = match is_weighted {
             true => found.mean.clone(),
-            false => average_of_modes(components),
+            false => modes,
         };
         let setting = |c: &Component| Setting {
             lengthscale: c.length,
@@ -241,7 +246,7 @@ fn assemble(
     curves: Curves,
     mass: Vec<f64>,
     settings: Vec<Setting>,
-    warnings: Vec<Warning>,
+    mut warnings: Vec<Warning>,
     is_weighted: bool,
 ) -> Estimate {
     let (cells, level) = (&kept.cells, kept.drawing.level);
@@ -256,6 +261,7 @@ fn assemble(
         lower[j] = a.exp() / widths[j];
         upper[j] = b.exp() / widths[j];
     }
+    warnings.extend(missed(&warnings, &mass, [&density, &lower, &upper]));
     let (a, b) = simultaneous(&curves, &mass, level, &mut work);
     let scaled = |log: Vec<f64>| log.iter().zip(&widths).map(|(l, w)| l.exp() / w).collect();
     Estimate {

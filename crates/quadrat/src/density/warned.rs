@@ -15,6 +15,10 @@ const HEAVY: f64 = 20.0;
 /// Distance in scales from which a value is told.
 const FAR: f64 = 100.0;
 
+/// Share of the probability outside of its band from which that is told: of the pointwise bands of
+/// so many cells some err.
+const MISSED: f64 = 0.05;
+
 /// Share of the outermost cell from which a row reaches its end: edges go through the axis and
 /// back.
 const WHOLE: f64 = 1.0 - 1e-6;
@@ -130,6 +134,26 @@ pub(super) fn beyond_all(counts: &CellCounts, cells: &Cells) -> Option<Warning> 
     let least = finite(least.fold(f64::INFINITY, f64::min));
     let most = finite(most.fold(f64::NEG_INFINITY, f64::max));
     (least.is_some() || most.is_some()).then_some(Warning::Beyond { least, most })
+}
+
+/// What is told of a curve outside of its own band, where draws were moved.
+///
+/// # Arguments
+/// * `warnings` - what was told of the draws
+/// * `mass` - the probability of each cell
+/// * `curve` - the density, and the ends of the band
+pub(super) fn missed(warnings: &[Warning], mass: &[f64], curve: [&[f64]; 3]) -> Option<Warning> {
+    if !warnings.iter().any(|w| matches!(w, Warning::Lifted { .. })) {
+        return None;
+    }
+    let [density, lower, upper] = curve;
+    // The band may have no width.
+    let is_out = |j: &usize| {
+        let rounding = 1e-9 * density[*j];
+        density[*j] > upper[*j] + rounding || density[*j] < lower[*j] - rounding
+    };
+    let share = (0..mass.len()).filter(is_out).map(|j| mass[j]).sum::<f64>();
+    (share > MISSED).then_some(Warning::Missed { share })
 }
 
 /// The heavier of two values with their weights, the first where they are equal.

@@ -73,7 +73,7 @@ pub(super) fn curves(
     middles: &[Vec<f64>; 2],
     weigh: bool,
 ) -> Curves {
-    let lines = CoefficientLines::new(functions, &sample.theta);
+    let lines = CoefficientLines::new(functions, &sample.theta).raised(sample.raised.clone());
     let n = lines.len();
     let joint = grid.kind == Normalisation::Joint;
     let [rows, columns] = if joint { grid.shape() } else { [0; 2] };

@@ -11,6 +11,7 @@ use super::super::split::{Split, both_sides, orthonormal, shares, whitened};
 use super::functions::Functions;
 use super::grid::CellGrid;
 use super::hyper::Component;
+use super::sweep::Raised;
 
 /// Directions that are split.
 const DIRECTIONS: usize = 24;
@@ -25,6 +26,8 @@ pub(super) struct Sample {
     pub theta: Mat<f64>,
     /// Log importance weight before `n log(sum of exponentials)` of each part is taken off.
     pub log_weight: Vec<f64>,
+    /// What comes to the functions of draws that were moved.
+    pub raised: Option<Raised>,
 }
 
 /// Directions in coefficients along which the function on the cells varies most under a component,
@@ -165,5 +168,9 @@ pub(super) fn sample(
         }
         done += count;
     }
-    Ok(Sample { theta, log_weight })
+    Ok(Sample {
+        theta,
+        log_weight,
+        raised: None,
+    })
 }

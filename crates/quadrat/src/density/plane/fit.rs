@@ -8,6 +8,7 @@ use super::super::kinds::{Correction, Integration};
 use super::super::lift::LIFTED;
 use super::super::loops;
 use super::super::scale::{ColumnScale, scale};
+use super::super::warned::missed;
 use super::curves::{Curves, add_to_one, curves};
 use super::draw::sample;
 use super::functions::Functions;
@@ -234,16 +235,17 @@ impl Fit {
         functions: &Functions,
         components: &[Component],
     ) -> Result<Self, DensityError> {
-        let modes = average_of_modes(&grid, components);
+        let mut modes = average_of_modes(&grid, components);
         let middles = middles(&grid, &scales);
         let mut warnings = kept.warnings();
         let draws = Draws {
             drawing: kept.drawing,
+            kernel: kept.kernel,
             grid: &grid,
             functions,
             components,
         };
-        let (curves, how) = draws.curves(&modes, &middles, &mut warnings)?;
+        let (curves, how) = draws.curves(&mut modes, &middles, &mut warnings)?;
         let level = kept.drawing.level;
         let tail = 0.5 * (1.0 - level);
         let bands = curves.bands(&grid, [tail, 1.0 - tail]);
@@ -258,10 +260,17 @@ impl Fit {
             let cells = x.iter().enumerate();
             cells.map(|(cell, x)| grid.per_size(cell, *x)).collect()
         };
+        let (density, lower, upper) = (
+            per_size(&mass),
+            per_size(&bands.lower),
+            per_size(&bands.upper),
+        );
+        let missed = missed(&warnings, &mass, [&density, &lower, &upper]);
+        warnings.extend(missed);
         Ok(Self {
-            density: per_size(&mass),
-            lower: per_size(&bands.lower),
-            upper: per_size(&bands.upper),
+            density,
+            lower,
+            upper,
             sd: per_size(&bands.sd),
             settings: components.iter().map(setting).collect(),
             functions: functions.len(),
@@ -294,6 +303,7 @@ enum How {
 /// What draws are made from.
 struct Draws<'a> {
     drawing: Drawing,
+    kernel: Kernel,
     grid: &'a CellGrid,
     functions: &'a Functions,
     components: &'a [Component],
@@ -304,12 +314,13 @@ impl Draws<'_> {
     /// weights.
     fn curves(
         &self,
-        modes: &[f64],
+        modes: &mut [f64],
         middles: &[Vec<f64>; 2],
         warnings: &mut Vec<Warning>,
     ) -> Result<(Curves, How), DensityError> {
         let Self {
             drawing,
+            kernel,
             grid,
             functions,
             components,
@@ -317,14 +328,14 @@ impl Draws<'_> {
         let Drawing {
             draws, seed, weigh, ..
         } = drawing;
-        let draw = |components: &[Component], is: bool| {
+        let draw = |components: &[Component], modes: &[f64], is: bool| {
             let sample = sample(grid, functions, components, draws, seed, is)?;
             Ok::<_, DensityError>(curves(grid, functions, &sample, modes, middles, is))
         };
         if !weigh {
-            return Ok((draw(components, false)?, How::Modes));
+            return Ok((draw(components, modes, false)?, How::Modes));
         }
-        let found = draw(components, true)?;
+        let found = draw(components, modes, true)?;
         let least = LEAST_EFFECTIVE.min(draws as f64 / 5.0);
         if found.effective >= least && found.shape <= LARGEST_SHAPE {
             return Ok((found, How::Weighted));
@@ -333,14 +344,27 @@ impl Draws<'_> {
         drop(found);
         if !grid.patches.is_empty() {
             // Variational normals are those of rows whose cells are known.
-            warnings.push(Warning::Lifted {
-                effective,
-                draws,
-                pareto_k,
-            });
             let few = draws.min(LIFTED);
             let mut lifted = sample(grid, functions, components, few, seed, false)?;
-            lift(grid, functions, components, &mut lifted.theta)?;
+            let theta = &mut lifted.theta;
+            let on = (grid, functions, kernel);
+            let moved = lift(on, components, theta, modes)?;
+            warnings.push(match moved {
+                Some(_) => Warning::Lifted {
+                    effective,
+                    draws,
+                    pareto_k,
+                },
+                None => Warning::Uneven {
+                    effective,
+                    draws,
+                    pareto_k,
+                },
+            });
+            if let Some((raised, told)) = moved {
+                lifted.raised = Some(raised);
+                warnings.extend(told);
+            }
             let mut plain = curves(grid, functions, &lifted, modes, middles, false);
             (plain.effective, plain.shape) = (effective, pareto_k);
             return Ok((plain, How::Modes));
@@ -350,7 +374,7 @@ impl Draws<'_> {
             draws,
             pareto_k,
         });
-        let mut plain = draw(&spread(grid, functions, components)?, false)?;
+        let mut plain = draw(&spread(grid, functions, components)?, modes, false)?;
         (plain.effective, plain.shape) = (effective, pareto_k);
         Ok((plain, How::Plain))
     }

@@ -37,7 +37,7 @@ pub(super) struct KeptMode {
 /// An estimate before it is drawn from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Kept {
-    kernel: Kernel,
+    pub kernel: Kernel,
     /// Orders of the cosines of the products that were taken.
     orders: Vec<(usize, usize)>,
     pub drawing: Drawing,

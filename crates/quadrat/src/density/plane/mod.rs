@@ -22,6 +22,7 @@ mod functions;
 mod grid;
 mod hyper;
 mod kept;
+mod left_out;
 mod lift;
 mod mask;
 mod newton;

@@ -13,7 +13,7 @@ pub(super) const MOST_TAKEN: usize = MOST as usize;
 /// Variance of the function, times the number of rows, that may be left out.
 const LEFT_OUT: f64 = 1e-3;
 /// Cosines of an axis are never more.
-const COSINES: usize = 100;
+pub(super) const COSINES: usize = 100;
 /// Lengthscales may turn out shorter by this.
 const SHORTER: f64 = 1.5;
 

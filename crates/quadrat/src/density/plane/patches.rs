@@ -7,7 +7,11 @@
 //! and with `r_b = A_b u / p_b` the density within a box, its slope in `log u` is `Y_b r_b` beside
 //! that of the intercept, and what is missing of the information `Y_b (diag r_b - r_b r_b')`.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
+
+use crate::linalg::{Mat, add_scaled};
 
 use super::super::cells::Cells;
 use super::super::counts::{CellSpan, covers, rounded, span};
@@ -247,31 +251,63 @@ impl Patches {
         out
     }
 
-    /// These and, as one more where there is any, what they leave of the cells that can hold a
-    /// value, with the rows that are left of so many.
-    pub fn with_rest(&self, total: f64, inside: impl Fn(usize) -> f64) -> Self {
-        let rest = self.weights.len();
+    /// These, cells with many rows and, as one more where there is any, what they leave of the cells
+    /// that can hold a value; weights are at least one.
+    ///
+    /// # Arguments
+    /// * `exact` - weights of the rows of each cell
+    /// * `is_heavy` - whether a cell has many
+    pub fn with_rest(
+        &self,
+        exact: &[f64],
+        is_heavy: impl Fn(usize) -> bool,
+        inside: impl Fn(usize) -> f64,
+    ) -> Self {
         let mut out = Self {
             weights: self.weights.clone(),
             starts: vec![0],
             entries: Vec::with_capacity(self.entries.len()),
         };
+        let heavy: Vec<usize> = (0..exact.len()).filter(|cell| is_heavy(*cell)).collect();
+        out.weights.extend(heavy.iter().map(|cell| exact[*cell]));
+        let rest = out.weights.len();
         let mut any = false;
         for cell in 0..self.starts.len().saturating_sub(1) {
             let own = self.of(cell);
             out.entries.extend_from_slice(own);
             let left = 1.0 - own.iter().map(|(_, share)| share).sum::<f64>();
-            if left > ROUNDING && inside(cell) > 0.0 {
+            if let Ok(at) = heavy.binary_search(&cell) {
+                out.entries.push((self.weights.len() + at, 1.0));
+            } else if left > ROUNDING && inside(cell) > 0.0 {
                 out.entries.push((rest, left));
                 any = true;
             }
             out.starts.push(out.entries.len());
         }
         if any {
-            let held: f64 = self.weights.iter().sum();
-            out.weights.push((total - held).max(1.0));
+            let held: f64 = heavy.iter().map(|cell| exact[*cell]).sum();
+            out.weights.push(exact.iter().sum::<f64>() - held);
         }
+        out.weights.iter_mut().for_each(|w| *w = w.max(1.0));
         out
+    }
+
+    /// Raises the function of some draws at a cell.
+    ///
+    /// # Arguments
+    /// * `by` - what draws are raised by within boxes, shape `[draws, boxes]`
+    pub fn raise(&self, by: &Mat<f64>, cell: usize, draws: Range<usize>, function: &mut [f64]) {
+        for (b, share) in self.evened(cell) {
+            add_scaled(share, &by.col_as_slice(b)[draws.clone()], function);
+        }
+    }
+
+    /// The boxes that a cell lies in, with shares that add up to at most one.
+    pub fn evened(&self, cell: usize) -> impl Iterator<Item = (usize, f64)> {
+        let entries = self.of(cell);
+        let all: f64 = entries.iter().map(|(_, share)| share).sum();
+        let by = 1.0 / all.max(1.0);
+        entries.iter().map(move |(b, share)| (*b, by * share))
     }
 
     /// Whether these can be boxes of so many cells.

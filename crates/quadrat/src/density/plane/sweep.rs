@@ -3,9 +3,19 @@
 use crate::linalg::{Mat, MatRef, gemm, gemm_into};
 
 use super::functions::Functions;
+use super::patches::Patches;
 
 /// Lines of cells that are begun together: their coefficients are read once.
 const LINES: usize = 8;
+
+/// How draws are raised within bins beside their functions.
+#[derive(Debug, Clone)]
+pub(super) struct Raised {
+    /// The bins of each cell.
+    pub bins: Patches,
+    /// By how much, shape `[draws, bins]`.
+    pub by: Mat<f64>,
+}
 
 /// Coefficients of draws, ordered by the function of the second axis.
 #[derive(Debug, Clone)]
@@ -18,6 +28,7 @@ pub(super) struct CoefficientLines {
     first: Mat<f64>,
     /// Values of the functions of the second axis, one for each group, shape `[groups, cells]`.
     second: Mat<f64>,
+    raised: Option<Raised>,
 }
 
 /// Draws that are turned from columns to rows at a time: their coefficients stay in the cache.
@@ -61,7 +72,14 @@ impl CoefficientLines {
             }),
             second: Mat::from_fn(groups.len(), two.nrows(), |g, j| two[(j, groups[g].0)]),
             groups,
+            raised: None,
         }
+    }
+
+    /// The same draws, raised.
+    pub fn raised(mut self, raised: Option<Raised>) -> Self {
+        self.raised = raised;
+        self
     }
 
     /// Draws.
@@ -102,6 +120,14 @@ impl CoefficientLines {
                     size * n,
                 );
                 gemm_into(out.as_mut(), false, 1.0, left, self.second.as_ref());
+                if let Some(raised) = &self.raised {
+                    let columns = out.ncols();
+                    for j in 0..columns {
+                        let cell = (from + line) * columns + j;
+                        let (by, column) = (&raised.by, out.col_as_slice_mut(j));
+                        raised.bins.raise(by, cell, draws.clone(), column);
+                    }
+                }
                 visit(from + line, &mut out);
             }
         }
@@ -116,8 +142,12 @@ impl CoefficientLines {
                 .position(|(_, columns)| columns.contains(&k));
             self.first[(k, i)] * group.map_or(0.0, |g| self.second[(g, j)])
         });
-        gemm(self.theta.as_ref(), by.as_ref())
-            .col_as_slice(0)
-            .to_vec()
+        let mut out = gemm(self.theta.as_ref(), by.as_ref());
+        let function = out.col_as_slice_mut(0);
+        if let Some(raised) = &self.raised {
+            let cell = i * self.second.ncols() + j;
+            raised.bins.raise(&raised.by, cell, 0..self.len(), function);
+        }
+        function.to_vec()
     }
 }

@@ -92,3 +92,18 @@ fn boxes_are_as_certain_as_their_counts() {
         );
     }
 }
+
+/// A bin of half a percent of the range with two fifths of the rows, and one of nobody.
+#[test]
+fn narrow_bins_and_empty_ones_hold_what_their_counts_say() {
+    let (lower, upper) = ([0.0, 50.0, 50.5], [50.0, 50.5, 90.0]);
+    let density = Density::from_bins(&lower, &upper, &[150.0, 200.0, 150.0]);
+    let estimate = density.bounds(0.0, 100.0).estimate().unwrap();
+    let told = estimate.probability(50.0, 50.5);
+    // 200 of 500: the standard deviation is .0219, of which 2,000 draws tell an end to a tenth.
+    assert!(told.lower > 0.345 && told.lower < 0.37, "{told:?}");
+    assert!(told.upper > 0.43 && told.upper < 0.455, "{told:?}");
+    // Nobody of 500 lies beyond: (1/40)^(1/500) = 1 - .0074.
+    let beyond = estimate.probability(90.0, 100.0);
+    assert!(beyond.upper < 0.0085, "{beyond:?}");
+}

@@ -3,13 +3,16 @@
 use super::super::functions::Functions;
 use super::super::grid::{CellGrid, Normalisation};
 use super::super::hyper::{Component, EvidenceAt, HyperOptions, evidence};
+use super::super::left_out::left_out;
 use super::super::newton::{CellProblem, look};
 use super::super::pairs::clean;
+use super::super::patches::Patches;
 use super::super::prior::JITTER;
 use super::super::spread::spread;
 use super::normals;
 use crate::density::basis::Kernel;
 use crate::density::cells::Cells;
+use crate::density::odds::Held;
 use crate::density::scale::scale;
 use crate::linalg::{Cholesky, Mat, dot, gemm, matvec, symmetric_from_fn};
 
@@ -331,5 +334,58 @@ fn parts_are_projected_like_all_of_the_cells() {
         for cell in cells {
             assert!((eta[cell] - whole[cell]).abs() < 1e-9 * whole[cell].abs().max(1.0));
         }
+    }
+}
+
+/// What functions leave out of the variance of log odds is all of it where there are none, by dense
+/// sums over the kernel, and nothing where all products are taken.
+#[test]
+fn what_functions_leave_out_is_theirs_to_take() {
+    let grid = small(Normalisation::Joint, [(-4.0, 4.0); 2], [7, 9]);
+    let boxes = [
+        ([(-4.0, -1.0), (-4.0, 4.0)], 5.0),
+        ([(0.5, 2.5), (-1.0, 2.0)], 3.0),
+    ];
+    let mut counts = grid.counts.clone();
+    let bins = Patches::new(&grid.axes, &boxes, &mut counts, &mut Vec::new()).unwrap();
+    let bins = bins.with_rest(&counts, |_| false, |_| 1.0);
+    let weights = vec![0.0; bins.weights.len()];
+    let held = Held {
+        of: &|cell| bins.of(cell),
+        weights: &weights,
+        exact: &grid.counts,
+    };
+    let (_, u) = look(&grid, &vec![0.1; grid.counts.len()]);
+    let odds = held.odds(&u);
+    let (sd, lengths) = (1.7, [0.8, 1.3]);
+    let of = |functions: &Functions| {
+        let on = (&grid, functions);
+        left_out(on, Kernel::Matern52, (sd, lengths), &u, &bins, &odds)
+    };
+    let (none, every) = (of(&Functions::new(&grid, &[])), of(&all(&grid)));
+    let (n, cells) = (grid.shape()[1], grid.counts.len());
+    let lag = |a: usize, d: usize| {
+        Kernel::Matern52
+            .at(d as f64 * grid.axes[a].step / lengths[a])
+            .0
+    };
+    let kernel = symmetric_from_fn(cells, |i, j| {
+        sd * sd * lag(0, (i / n).abs_diff(j / n)) * lag(1, (i % n).abs_diff(j % n))
+    });
+    for (b, odds) in odds.iter().enumerate() {
+        let slope = |cell: usize| {
+            let own = bins.of(cell).iter().find(|(at, _)| *at == b);
+            let share = own.map_or(0.0, |(_, share)| *share);
+            (share * u[cell] / odds.probability - u[cell]) / (1.0 - odds.probability)
+        };
+        let slope: Vec<f64> = (0..cells).map(slope).collect();
+        let wanted = dot(&slope, &matvec(kernel.as_ref(), &slope));
+        // Rounding of sums over 63 cells.
+        assert!(
+            (none[b] - wanted).abs() < 1e-11 * wanted.max(1.0),
+            "{} {wanted}",
+            none[b]
+        );
+        assert!(every[b] < 1e-20, "{}", every[b]);
     }
 }

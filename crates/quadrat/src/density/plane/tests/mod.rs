@@ -6,6 +6,7 @@ mod brute;
 mod conditional;
 mod nasty;
 mod samples;
+mod towns;
 
 use super::super::tests::random;
 use rand_distr::{Distribution, StandardNormal};
