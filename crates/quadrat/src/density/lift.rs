@@ -202,7 +202,7 @@ pub(super) fn settle(
     raise: impl Fn(&mut Mat<f64>, &Mat<f64>),
 ) -> Missing {
     let mut missing = wanted.missing(look(draws));
-    let mut before = vec![f64::INFINITY; PATIENCE];
+    let mut before = [f64::INFINITY; PATIENCE];
     for step in 0..STEPS {
         let (all, at) = (missing.all(), step % PATIENCE);
         if missing.far.iter().all(|far| *far < SETTLED) || all > STALLED * before[at] {
