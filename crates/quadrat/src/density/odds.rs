@@ -26,6 +26,10 @@ const HALVINGS: usize = 60;
 const LEAST: f64 = 1e-6;
 /// A probability nearer to one is one.
 const ALL: f64 = 1.0 - 1e-9;
+/// Shares of a cell that add up to one but for rounding are its parts.
+const ROUNDING: f64 = 1e-6;
+/// More pairs of bins that overlap, counted in every cell, take longer than all else.
+const MOST_PAIRS: usize = 50_000_000;
 /// Places at which a distribution is known.
 const PLACES: usize = 257;
 /// The logarithm of the density, less than at the mode, at which it ends.
@@ -56,7 +60,8 @@ impl Held<'_> {
     ///
     /// Bins change as a whole, and all outside of them. Rows of another bin `c` that overlaps with
     /// one of probability `p`, of whose mass `alpha` lies in `c` and `beta` of that outside, have
-    /// the log likelihood `Y_c log(alpha p + beta (1 - p))`.
+    /// the log likelihood `Y_c log(alpha p + beta (1 - p))`. Where too many overlap nothing is said
+    /// of the likelihood, and Laplace's normal stands.
     pub fn odds(&self, mass: &[f64]) -> Vec<Odds> {
         let bins = self.weights.len();
         let mut out = vec![Odds::default(); bins];
@@ -73,10 +78,27 @@ impl Held<'_> {
             odds.slope = exact[b] + self.weights[b] - total * p;
             odds.curvature = total * p * (1.0 - p);
         }
+        match self.overlaps(mass) {
+            Some(common) if common.is_empty() => {}
+            Some(common) => self.add_overlaps(&common, &mut out),
+            None => out
+                .iter_mut()
+                .for_each(|odds| (odds.slope, odds.curvature) = (0.0, 0.0)),
+        }
+        out
+    }
+
+    /// Adds what rows of bins that overlap with others say beside what they say outside of all.
+    ///
+    /// # Arguments
+    /// * `common` - as of [`Self::overlaps`]
+    fn add_overlaps(&self, common: &[f64], out: &mut [Odds]) {
+        let bins = out.len();
         let before: Vec<f64> = out.iter().map(|odds| odds.probability).collect();
-        for ((b, c), common) in self.overlaps(mass) {
+        for (at, common) in common.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            let (b, c) = (at / bins, at % bins);
             let (p, other, weight) = (before[b], before[c], self.weights[c]);
-            if weight == 0.0 || p >= ALL || p <= 0.0 || other <= 0.0 {
+            if weight == 0.0 || p >= ALL {
                 continue;
             }
             let gain = common / p - ((other - common) / (1.0 - p)).max(0.0);
@@ -85,27 +107,36 @@ impl Held<'_> {
             let curved = step * ((1.0 - 2.0 * p) / other - step / (other * other));
             out[b].curvature -= weight * (curved + p * (1.0 - p));
         }
-        out
     }
 
-    /// What pairs of bins have in common. In a cell that bins share by its parts they have nothing.
-    fn overlaps(&self, mass: &[f64]) -> std::collections::BTreeMap<(usize, usize), f64> {
-        let mut out = std::collections::BTreeMap::new();
-        for (cell, u) in mass.iter().enumerate() {
+    /// What pairs of bins have in common, one after the other, empty where they have nothing; none
+    /// where too many overlap. In a cell that bins share by its parts they have nothing.
+    fn overlaps(&self, mass: &[f64]) -> Option<Vec<f64>> {
+        let bins = self.weights.len();
+        let is_shared = |cell: &usize| {
+            let shares = (self.of)(*cell).iter().map(|(_, share)| share);
+            shares.sum::<f64>() > 1.0 + ROUNDING
+        };
+        let shared: Vec<usize> = (0..mass.len()).filter(is_shared).collect();
+        let pairs = shared.iter().map(|cell| (self.of)(*cell).len().pow(2));
+        if pairs.sum::<usize>() > MOST_PAIRS {
+            return None;
+        }
+        let mut out = match shared.is_empty() {
+            true => Vec::new(),
+            false => vec![0.0; bins * bins],
+        };
+        for cell in shared {
             let entries = (self.of)(cell);
-            let all: f64 = entries.iter().map(|(_, share)| share).sum();
-            if all <= 1.0 + 1e-6 {
-                continue;
-            }
             for (k, (b, one)) in entries.iter().enumerate() {
                 for (c, two) in &entries[k + 1..] {
-                    let common = one.min(*two) * u;
-                    *out.entry((*b, *c)).or_insert(0.0) += common;
-                    *out.entry((*c, *b)).or_insert(0.0) += common;
+                    let common = one.min(*two) * mass[cell];
+                    out[b * bins + c] += common;
+                    out[c * bins + b] += common;
                 }
             }
         }
-        out
+        Some(out)
     }
 }
 
@@ -285,6 +316,60 @@ mod tests {
             probability,
             slope: inside - all * probability,
             curvature: all * probability * (1.0 - probability),
+        }
+    }
+
+    /// Slope and curvature of bins that overlap are differences of the likelihood of all rows where
+    /// a bin changes as a whole, and all outside of it.
+    #[test]
+    fn rows_of_other_bins_say_what_they_say_of_this_one() {
+        let mass = [0.1, 0.2, 0.25, 0.15, 0.3];
+        let of = [
+            vec![(0, 1.0)],
+            vec![(0, 1.0), (1, 1.0)],
+            vec![(1, 0.4), (2, 0.6)],
+            vec![(2, 1.0)],
+            vec![(3, 1.0)],
+        ];
+        let held = Held {
+            of: &|cell| &of[cell],
+            weights: &[7.0, 20.0, 9.0, 0.0],
+            exact: &[0.0, 2.0, 1.0, 0.0, 4.0],
+        };
+        let value = |mass: &[f64]| {
+            let mut sums = [0.0; 4];
+            for (cell, u) in mass.iter().enumerate() {
+                of[cell].iter().for_each(|(b, share)| sums[*b] += share * u);
+            }
+            let bins = held.weights.iter().zip(sums).map(|(w, p)| w * p.ln());
+            let cells = held.exact.iter().zip(mass).map(|(n, u)| n * u.ln());
+            bins.sum::<f64>() + cells.sum::<f64>()
+        };
+        // Bins of whole cells, of which no part changes with what is outside.
+        for b in [0, 3] {
+            let odds = held.odds(&mass)[b];
+            let p = odds.probability;
+            let moved = |h: f64| {
+                let next = 1.0 / (1.0 + (1.0 - p) / p * (-h).exp());
+                let is_own = |cell: usize| of[cell].iter().any(|(at, _)| *at == b);
+                let by = |cell: usize| match is_own(cell) {
+                    true => next / p,
+                    false => (1.0 - next) / (1.0 - p),
+                };
+                let all = mass.iter().enumerate().map(|(cell, u)| u * by(cell));
+                value(&all.collect::<Vec<f64>>())
+            };
+            // Differences err by h^2, the second also by rounding over h^2.
+            let h = 1e-3;
+            let slope = (moved(h) - moved(-h)) / (2.0 * h);
+            let curvature = (2.0 * moved(0.0) - moved(h) - moved(-h)) / (h * h);
+            assert!(
+                (slope - odds.slope).abs() < 1e-4,
+                "{b} {slope} {}",
+                odds.slope
+            );
+            let found = odds.curvature;
+            assert!((curvature - found).abs() < 1e-4, "{b} {curvature} {found}");
         }
     }
 

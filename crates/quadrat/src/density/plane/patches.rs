@@ -251,8 +251,8 @@ impl Patches {
         out
     }
 
-    /// These, cells with many rows and, as one more where there is any, what they leave of the cells
-    /// that can hold a value; weights are at least one.
+    /// These, cells with many rows, and as one more, where there is any, what they leave of the
+    /// cells that can hold a value; weights are at least one.
     ///
     /// # Arguments
     /// * `exact` - weights of the rows of each cell
