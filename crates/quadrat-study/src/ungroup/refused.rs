@@ -167,9 +167,8 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
             at(row, Part::Lower, fact, "leave --log out, or begin at 0")
         }
         UngroupError::Open { edge } => {
-            let fact = format!(
-                "the last band is open above {edge}, and nothing says how it falls off"
-            );
+            let fact =
+                format!("the last band is open above {edge}, and nothing says how it falls off");
             at(
                 last,
                 Part::Lower,
