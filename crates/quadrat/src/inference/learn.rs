@@ -246,8 +246,8 @@ fn search(
         },
     };
     let run = |theta: &Vec<f64>| {
-        let from = space.coordinates_of(theta);
-        let outcome = one_start(space, &from, &bounds, &options.search, &watch);
+        let begin = space.coordinates_of(theta);
+        let outcome = one_start(space, &begin, &bounds, &options.search, &watch);
         if let Ok(mut state) = finished.lock() {
             state.0 += 1;
             state.1 = state.1.max(-outcome.0.value);
