@@ -22,6 +22,7 @@ use crate::geographic::SAVED_AS;
 use anyhow::{Context, Result};
 use quadrat::error::{FitError, InputError};
 use quadrat::kernel::Kernel;
+use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 pub use quadrat::model::{Finer, FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::model::{
@@ -412,6 +413,10 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             "no start of the hyperparameters gives the data a finite probability",
         )
         .remedy("check the sizes of the variances and the values set in [hyperparameters], or change the units"),
+        FitError::NotConverged { residual, .. } if residual.is_infinite() && has_exact_rows(resolved) => {
+            Problem::new("no function was found that meets the rows that are known exactly")
+                .remedy("a part may exceed the row around it: mend it, or give the rows a noise variance above 0; or give starts or an upper bound of the variance in [hyperparameters]")
+        }
         FitError::NotConverged { method, residual, .. } => Problem::new(format!(
             "{} did not converge: some row still moves by {residual:.1e} of its standard deviation",
             method_in_words(method)
@@ -435,6 +440,17 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
 fn kernel_place(resolved: &Resolved) -> Place {
     let study = &resolved.study;
     study.source.place(&study.latent.kernel.span)
+}
+
+/// Whether a table has rows without noise.
+fn has_exact_rows(resolved: &Resolved) -> bool {
+    resolved.tables.iter().any(|table| match &table.likelihood {
+        Reported::Gaussian(rows) => rows
+            .noise()
+            .known()
+            .is_some_and(|known| known.contains(&0.0)),
+        _ => false,
+    })
 }
 
 /// The link of a table that reports sums or averages after one, which only Laplace's method and

@@ -299,7 +299,7 @@ pub enum Warning {
     },
     /// Bands with more events than exposure.
     #[error(
-        "{bands} bands have more events than exposure: is the exposure in another unit, such as thousands?"
+        "more events than exposure in {bands} of the bands: is the exposure in another unit, such as thousands?"
     )]
     Impossible {
         /// How many bands.
@@ -307,7 +307,7 @@ pub enum Warning {
     },
     /// Bands in which nobody was exposed.
     #[error(
-        "nobody was exposed in {bands} bands: rates there are told by their neighbours and the prior"
+        "nobody was exposed in {bands} of the bands: rates there are told by their neighbours and the prior"
     )]
     Nobody {
         /// How many bands.
