@@ -166,8 +166,8 @@ impl Posterior {
 /// Joint posterior covariances are singular when supports repeat: tiny jitter makes draws exist.
 ///
 /// They are differences, of the prior and what the rows take away: where next to all is taken away,
-/// rounding can leave negative eigenvalues that no tiny jitter mends. All of such size are rounding,
-/// and become as large as the worst of them.
+/// rounding can leave negative eigenvalues that no tiny jitter mends. All of such size are
+/// rounding, and become as large as the worst of them.
 ///
 /// # Errors
 /// Negative eigenvalues of more than [`ROUNDING`].
