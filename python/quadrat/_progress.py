@@ -34,9 +34,12 @@ def _bar():
 
 class _Bar:
     def __init__(self, tqdm):
-        self._bar = tqdm(total=None, unit="")
+        self._make, self._bar = tqdm, None
 
     def event(self, stage, done, total, best):
+        # Work that ends before it tells anything leaves no empty bar behind.
+        if self._bar is None:
+            self._bar = self._make(total=total, unit="")
         self._bar.set_description(stage, refresh=False)
         if best is not None:
             self._bar.set_postfix(best=f"{best:.2f}", refresh=False)
@@ -45,7 +48,8 @@ class _Bar:
         self._bar.refresh()
 
     def close(self):
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()
 
 
 class _Line:
