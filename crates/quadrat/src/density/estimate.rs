@@ -17,7 +17,7 @@ use super::rows::{Clean, clean};
 use super::scale::scale;
 use super::shared::answers;
 use super::split::sample;
-use super::warned::{beyond_all, look_out, missed, widened};
+use super::warned::{beyond_all, look_out, missed, told_of_uneven, widened};
 use super::{Correction, Density, Prior};
 
 /// Newton's decrement at which the last step is taken: the mode then errs by about its square in
@@ -160,20 +160,8 @@ impl Estimate {
             };
             let mut plain = draw(false, few)?;
             let log_mass = &mut plain.log_mass;
-            let told = lift(counts, basis, measure, components, log_mass, &mut modes)?;
-            warnings.push(match told {
-                Some(_) => Warning::Lifted {
-                    effective,
-                    draws,
-                    pareto_k,
-                },
-                None => Warning::Uneven {
-                    effective,
-                    draws,
-                    pareto_k,
-                },
-            });
-            warnings.extend(told.into_iter().flatten());
+            let moved = lift(counts, basis, measure, components, log_mass, &mut modes)?;
+            warnings.extend(told_of_uneven((effective, pareto_k), draws, moved));
             warnings.extend(beyond_all(counts, &kept.cells));
             found = Curves {
                 effective,

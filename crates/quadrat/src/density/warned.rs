@@ -136,6 +136,31 @@ pub(super) fn beyond_all(counts: &CellCounts, cells: &Cells) -> Option<Warning> 
     (least.is_some() || most.is_some()).then_some(Warning::Beyond { least, most })
 }
 
+/// What is told of uneven draws.
+///
+/// # Arguments
+/// * `effective`, `pareto_k` - of how many draws
+/// * `moved` - what is told besides of those that were moved; none where none was
+pub(super) fn told_of_uneven(
+    (effective, pareto_k): (f64, f64),
+    draws: usize,
+    moved: Option<Vec<Warning>>,
+) -> impl Iterator<Item = Warning> {
+    let first = match &moved {
+        Some(_) => Warning::Lifted {
+            effective,
+            draws,
+            pareto_k,
+        },
+        None => Warning::Uneven {
+            effective,
+            draws,
+            pareto_k,
+        },
+    };
+    std::iter::once(first).chain(moved.into_iter().flatten())
+}
+
 /// What is told of a curve outside of its own band, where draws were moved.
 ///
 /// # Arguments

@@ -8,7 +8,7 @@ use super::super::kinds::{Correction, Integration};
 use super::super::lift::LIFTED;
 use super::super::loops;
 use super::super::scale::{ColumnScale, scale};
-use super::super::warned::missed;
+use super::super::warned::{missed, told_of_uneven};
 use super::curves::{Curves, add_to_one, curves};
 use super::draw::sample;
 use super::functions::Functions;
@@ -348,23 +348,9 @@ impl Draws<'_> {
             let mut lifted = sample(grid, functions, components, few, seed, false)?;
             let theta = &mut lifted.theta;
             let on = (grid, functions, kernel);
-            let moved = lift(on, components, theta, modes)?;
-            warnings.push(match moved {
-                Some(_) => Warning::Lifted {
-                    effective,
-                    draws,
-                    pareto_k,
-                },
-                None => Warning::Uneven {
-                    effective,
-                    draws,
-                    pareto_k,
-                },
-            });
-            if let Some((raised, told)) = moved {
-                lifted.raised = Some(raised);
-                warnings.extend(told);
-            }
+            let (raised, told) = lift(on, components, theta, modes)?.unzip();
+            lifted.raised = raised;
+            warnings.extend(told_of_uneven((effective, pareto_k), draws, told));
             let mut plain = curves(grid, functions, &lifted, modes, middles, false);
             (plain.effective, plain.shape) = (effective, pareto_k);
             return Ok((plain, How::Modes));
