@@ -1,7 +1,9 @@
 //! Features of landmarks.
 
-use crate::error::LinalgError;
+use super::bag_rows::places;
+use crate::error::{FitError, InputError, LinalgError};
 use crate::linalg::{Cholesky, Mat};
+use crate::support::Functionals;
 
 /// What is added to the kernel of a landmark with itself.
 const JITTER: f64 = 1e-9;
@@ -15,7 +17,42 @@ pub(super) struct Features {
     factor: Cholesky,
 }
 
+/// # Errors
+/// [`InputError::Shape`] unless there is one for every input, [`InputError::Parameter`] unless each
+/// is positive.
+pub(super) fn check_lengthscales(lengthscales: &[f64], dims: usize) -> Result<(), InputError> {
+    if lengthscales.len() != dims {
+        return Err(InputError::Shape {
+            what: "the lengthscales",
+            expected: dims,
+            got: lengthscales.len(),
+        });
+    }
+    let is_positive = |l: &f64| *l > 0.0 && l.is_finite();
+    match lengthscales.iter().all(is_positive) {
+        true => Ok(()),
+        false => Err(InputError::Parameter {
+            name: "lengthscales".into(),
+            reason: "give positive numbers".into(),
+        }),
+    }
+}
+
 impl Features {
+    /// Those of landmarks, their inputs in the order of `dims`.
+    ///
+    /// # Errors
+    /// [`InputError::Unavailable`] for landmarks that are no points, [`InputError::UnknownDimension`];
+    /// that of the factorisation.
+    pub fn of(
+        landmarks: &Functionals,
+        dims: &[String],
+        lengthscales: &[f64],
+    ) -> Result<Self, FitError> {
+        let (places, _) = places(&landmarks.select(dims)?)?;
+        Ok(Self::new(places, lengthscales)?)
+    }
+
     pub fn new(landmarks: Vec<Vec<f64>>, lengthscales: &[f64]) -> Result<Self, LinalgError> {
         let m = landmarks.len();
         let kernel = Mat::from_fn(m, m, |i, j| {

@@ -9,8 +9,10 @@
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
 //! | [`Nystrom`] | features of landmarks at the posterior mode | points and bags |
+//! | [`Network`] | one hidden layer, trained until other rows are met no better | points and bags |
 //! | [`Centroid`] | a Gaussian process at the centre of every row | any |
 
+mod bag_rows;
 mod bin_height;
 mod cells;
 mod centroid;
@@ -21,6 +23,7 @@ mod features;
 mod footprint;
 mod mode;
 mod monotone_spline;
+mod network;
 mod nystrom;
 mod pycnophylactic;
 mod reported;
@@ -35,6 +38,7 @@ pub use composite_link::{CompositeLink, Smoothing};
 pub use constant::Constant;
 pub use dasymetric::Dasymetric;
 pub use monotone_spline::MonotoneSpline;
+pub use network::{Network, NetworkSettings};
 pub use nystrom::{Nystrom, NystromSettings};
 pub use pycnophylactic::Pycnophylactic;
 pub use reported_as::reported_as;

@@ -1,8 +1,9 @@
 //! Regression on features of landmarks, behind sums.
 
 use super::Predict;
-use super::features::Features;
-use super::mode::{Search, places};
+use super::bag_rows::{BagRows, sums};
+use super::features::{Features, check_lengthscales};
+use super::mode::Search;
 use crate::error::{FitError, InputError};
 use crate::linalg::dot;
 use crate::link::Link;
@@ -65,38 +66,27 @@ impl Nystrom {
         settings: &NystromSettings,
     ) -> Result<Self, FitError> {
         let supports = table.supports();
-        let landmarks = landmarks.select(supports.dims())?;
-        let (places, _) = places(&landmarks)?;
         check(settings, supports.dims().len())?;
-        let features = Features::new(places, &settings.lengthscales)?;
-        let search = Search::new(table, &features, settings.variance, settings.manifold)?;
-        let coefficients = search.run()?;
+        let features = Features::of(landmarks, supports.dims(), &settings.lengthscales)?;
+        let rows = BagRows::of(table, supports.dims())?;
+        let link = rows.link;
+        let search = Search::new(rows, &features, settings.variance, settings.manifold)?;
         Ok(Self {
             dims: supports.dims().to_vec(),
+            link,
+            coefficients: search.run()?,
             features,
-            link: search.link,
-            coefficients,
         })
     }
 }
 
 fn check(settings: &NystromSettings, dims: usize) -> Result<(), InputError> {
-    if settings.lengthscales.len() != dims {
-        return Err(InputError::Shape {
-            what: "the lengthscales",
-            expected: dims,
-            got: settings.lengthscales.len(),
-        });
-    }
-    let positive = |v: &f64| *v > 0.0 && v.is_finite();
+    check_lengthscales(&settings.lengthscales, dims)?;
     let wrong = |name: &str, reason: &str| InputError::Parameter {
         name: name.into(),
         reason: reason.into(),
     };
-    if !settings.lengthscales.iter().all(positive) {
-        return Err(wrong("lengthscales", "give positive numbers"));
-    }
-    if !positive(&settings.variance) {
+    if !(settings.variance > 0.0 && settings.variance.is_finite()) {
         return Err(wrong("variance", "give a positive number"));
     }
     match settings.manifold >= 0.0 && settings.manifold.is_finite() {
@@ -110,13 +100,8 @@ impl Predict for Nystrom {
     /// [`InputError::UnknownDimension`]; [`InputError::Unavailable`] for boxes and regions.
     fn predict_response(&self, at: &Functionals) -> Result<Prediction, FitError> {
         let at = at.select(&self.dims)?;
-        let (places, rows) = places(&at)?;
-        let value = |atom: usize| {
-            let features = self.features.at(&places[atom]);
-            at.weight()[atom] * self.link.value(dot(&self.coefficients, &features))
-        };
-        let means = rows.into_iter().map(|atoms| atoms.map(value).sum());
-        Ok(Prediction::certain(means.collect()))
+        let f = |x: &[f64]| dot(&self.coefficients, &self.features.at(x));
+        Ok(Prediction::certain(sums(&at, self.link, f)?))
     }
 }
 
