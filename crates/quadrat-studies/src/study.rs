@@ -56,6 +56,11 @@ pub const STUDIES: &[Study] = &[
         run: bags::elevators::run,
     },
     Study {
+        name: "bags-madagascar",
+        about: "Law et al., section 4.3: malaria by districts of Madagascar, beside simple methods",
+        run: bags::madagascar::run,
+    },
+    Study {
         name: "bags-swiss-roll",
         about: "Law et al., section 4.1: rates of points on a roll from counts of bags",
         run: bags::swiss_roll::run,

@@ -26,8 +26,14 @@ const DROPPED: [usize; 2] = [14, 16];
 const CUT: usize = 7;
 const SIZE: (f64, f64) = (30.0, 15.0);
 const INDUCING: usize = 100;
-const METHODS: [&str; 4] = ["ours", "Nystrom", "bag-pixel", "mean of all bags"];
-const BESIDE: &str = "beside simple methods, means over the draws +- one standard error; p: Wilcoxon's signed-rank test over the draws. Nystrom has one lengthscale for all columns and its settings by a further tenth of the rows, in bags; the noise of simple methods is that of their bags' residuals";
+const METHODS: [&str; 5] = [
+    "ours",
+    "Nystrom",
+    "network",
+    "bag-pixel",
+    "mean of all bags",
+];
+const BESIDE: &str = "beside simple methods, means over the draws +- one standard error; p: Wilcoxon's signed-rank test over the draws. Nystrom has one lengthscale for all columns; it and the network have their settings by a further tenth of the rows, in bags, and the network its end of training by another; the noise of simple methods is that of their bags' residuals";
 
 /// Runs the study.
 ///
@@ -184,11 +190,16 @@ fn one(settings: &Settings, rows: &[Row], repeat: u64) -> Result<Score> {
         (&names, &place),
         &mut random,
     )?;
-    let rows = bags.observed(Noise::Known(vec![noise; count]))?;
+    let known = |bags: &Bags| bags.observed(Noise::Known(vec![noise; bags.values.len()]));
+    let stop = along(rows, &rest[tenth..2 * tenth]);
+    let stop = known(&Bags::new(rows, stop, (&names, &place), &mut random)?)?;
+    let rows = known(&bags)?;
     let task = Task {
         train: &rows,
         points: &bags.points,
         chosen_by: (&others.supports, &others.values),
+        stop: &stop,
+        group: &vec![0; names.len()],
         kernel: &kernel,
         landmarks: INDUCING,
         seed: settings.seed,
@@ -200,6 +211,7 @@ fn one(settings: &Settings, rows: &[Row], repeat: u64) -> Result<Score> {
         let means = method.predict_response(&at)?;
         Ok(judged(means.mean(), mean(&squares)))
     };
+    let loss = |mean: f64, y: f64| (mean - y).powi(2);
     Ok(Score {
         bags: count,
         square,
@@ -207,7 +219,8 @@ fn one(settings: &Settings, rows: &[Row], repeat: u64) -> Result<Score> {
         seconds: posterior.summary().seconds,
         evaluations: posterior.summary().evaluations,
         beside: [
-            one(&simple::nystrom(&task, |m, y| (m - y).powi(2))?)?,
+            one(&simple::nystrom(&task, loss)?)?,
+            one(&simple::network(&task, loss)?)?,
             one(&simple::bag_pixel(&task)?)?,
             one(&Constant::new(&rows)?)?,
         ],

@@ -4,6 +4,7 @@ pub mod areas;
 pub mod country;
 pub mod coverage;
 pub mod elevators;
+pub mod madagascar;
 mod roll;
 mod simple;
 pub mod swiss_roll;

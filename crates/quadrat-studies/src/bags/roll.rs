@@ -28,8 +28,9 @@ const JUDGED: usize = 20_000;
 /// Inducing points, and landmarks.
 pub(super) const INDUCING: usize = 30;
 /// The simple methods, in the order of [`Drawn::beside`].
-pub(super) const SIMPLE: [&str; 4] = [
+pub(super) const SIMPLE: [&str; 5] = [
     "Nystrom",
+    "network",
     "bag-pixel",
     "mean of the bag",
     "mean of all bags",
@@ -51,6 +52,8 @@ pub(super) struct Drawn {
     counts: Vec<f64>,
     /// Other bags, as many, and their counts.
     others: (Functionals, Vec<f64>),
+    /// As many again, that training is stopped by.
+    stop: (Functionals, Vec<f64>),
     /// Points of test bags.
     pub(super) places: Functionals,
     /// Their rates.
@@ -75,12 +78,16 @@ impl Drawn {
         let mut other_x = turned(&other, &turn);
         let other_counts = counted(&other, &mut random)?;
         let of_test = counted(&test, &mut random)?;
+        let last = draw(&mut random, count)?;
+        let mut last_x = turned(&last, &turn);
+        let last_counts = counted(&last, &mut random)?;
         for d in 0..COLUMNS {
             let all: Vec<f64> = x.iter().map(|x| x[d]).collect();
             let centre = mean(&all);
             let squares: Vec<f64> = all.iter().map(|x| (x - centre).powi(2)).collect();
             let sd = mean(&squares).sqrt();
-            for row in x.iter_mut().chain(&mut at).chain(&mut other_x) {
+            let rest = at.iter_mut().chain(&mut other_x).chain(&mut last_x);
+            for row in x.iter_mut().chain(rest) {
                 row[d] = (row[d] - centre) / sd;
             }
         }
@@ -95,6 +102,7 @@ impl Drawn {
         Ok(Self {
             bags: bagged(&names, &x, &train.sizes)?,
             others: (bagged(&names, &other_x, &other.sizes)?, other_counts),
+            stop: (bagged(&names, &last_x, &last.sizes)?, last_counts),
             truth: judged.iter().map(|&i| test.points[i].1).collect(),
             own: judged.iter().map(|&i| own[i]).collect(),
             names,
@@ -111,9 +119,7 @@ impl Drawn {
 
     /// The counts behind a link.
     pub(super) fn rows(&self, link: Link) -> Result<Observations> {
-        let exposure = vec![1.0; self.counts.len()];
-        let counts = Poisson::new(self.counts.clone(), exposure, link)?;
-        Ok(Observations::new(self.bags.clone(), counts)?)
+        counts_of(&self.bags, &self.counts, link)
     }
 
     /// Mean squared error and score of predicted means.
@@ -135,6 +141,8 @@ impl Drawn {
             train: &rows,
             points: &self.x,
             chosen_by: (&self.others.0, &self.others.1),
+            stop: &counts_of(&self.stop.0, &self.stop.1, Link::Exp)?,
+            group: &[0; COLUMNS],
             kernel: &kernel,
             landmarks: INDUCING,
             seed,
@@ -142,17 +150,24 @@ impl Drawn {
         let means = |method: &dyn Predict| -> Result<(f64, f64)> {
             Ok(self.judged(method.predict_response(&self.places)?.mean()))
         };
-        let nystrom = simple::nystrom(&task, |mean, count| mean - count * mean.ln())?;
+        let loss = |mean: f64, count: f64| mean - count * mean.ln();
+        let nystrom = simple::nystrom(&task, loss)?;
         // A bag without any count has half of one.
         let least = 0.5 / SIZE.0;
         let own: Vec<f64> = self.own.iter().map(|rate| rate.max(least)).collect();
         Ok([
             means(&nystrom)?,
+            means(&simple::network(&task, loss)?)?,
             means(&simple::bag_pixel(&task)?)?,
             self.judged(&own),
             means(&Constant::new(&rows)?)?,
         ])
     }
+}
+
+fn counts_of(bags: &Functionals, counts: &[f64], link: Link) -> Result<Observations> {
+    let counts = Poisson::new(counts.to_vec(), vec![1.0; counts.len()], link)?;
+    Ok(Observations::new(bags.clone(), counts)?)
 }
 
 /// Points after the rotation, in all columns.

@@ -1,7 +1,7 @@
 //! The simple methods of Law et al. 2018, appendix B, on the same bags and points as ours.
 
 use anyhow::Result;
-use quadrat::baseline::{Centroid, Nystrom, NystromSettings, Predict};
+use quadrat::baseline::{Centroid, Network, NetworkSettings, Nystrom, NystromSettings, Predict};
 use quadrat::inference::sparse::k_means;
 use quadrat::kernel::Kernel;
 use quadrat::model::{FitOptions, Hyperparameters, Model, Observations};
@@ -18,6 +18,14 @@ const LENGTHS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 const VARIANCES: [f64; 3] = [0.1, 1.0, 10.0];
 /// Strengths of the graph Laplacian.
 const STRENGTHS: [f64; 3] = [0.0, 10.0, 1000.0];
+/// Units of a network.
+const UNITS: [usize; 2] = [16, 64];
+/// Strengths of the graph Laplacians over points and over bags.
+const SMOOTH: [(f64, f64); 4] = [(0.0, 0.0), (10.0, 0.0), (1000.0, 0.0), (10.0, 100.0)];
+/// First weights that are tried.
+const STARTS: u64 = 2;
+/// Length of the steps of a network.
+const RATE: f64 = 0.01;
 
 /// Bags to learn from, and bags to choose settings by.
 pub struct Task<'a> {
@@ -27,6 +35,11 @@ pub struct Task<'a> {
     pub points: &'a [Vec<f64>],
     /// Bags to choose settings by, and what they report.
     pub chosen_by: (&'a Functionals, &'a [f64]),
+    /// Bags that training is stopped by.
+    pub stop: &'a Observations,
+    /// For every input, which lengthscale it has among those that are tried: `0` for all where
+    /// there is one.
+    pub group: &'a [usize],
     /// One kernel over all inputs.
     pub kernel: &'a Kernel,
     /// Landmarks.
@@ -54,18 +67,72 @@ pub fn bag_pixel(task: &Task<'_>) -> Result<Centroid> {
 /// # Errors
 /// When no fit succeeds.
 pub fn nystrom(task: &Task<'_>, loss: impl Fn(f64, f64) -> f64) -> Result<Nystrom> {
-    let supports = task.train.supports();
-    let columns: Vec<Vec<f64>> = (0..supports.dims().len())
-        .map(|d| task.points.iter().map(|x| x[d]).collect())
-        .collect();
-    let mut landmarks = Functionals::new(supports.dims().to_vec());
+    let landmarks = landmarks(task)?;
+    let settings = VARIANCES.into_iter().flat_map(|variance| {
+        let lengths = lengthscales(task.group).into_iter();
+        lengths.flat_map(move |lengthscales| {
+            STRENGTHS.map(|manifold| NystromSettings {
+                lengthscales: lengthscales.clone(),
+                variance,
+                manifold,
+            })
+        })
+    });
+    least(task, loss, settings, |settings| {
+        Ok(Nystrom::fit(task.train, &landmarks, settings)?)
+    })
+}
+
+/// A network with one hidden layer, its settings and first weights those that lose least on the
+/// bags that they are chosen by.
+///
+/// # Arguments
+/// * `loss` - of the mean of a bag, for what it reports
+///
+/// # Errors
+/// When no fit succeeds.
+pub fn network(task: &Task<'_>, loss: impl Fn(f64, f64) -> f64) -> Result<Network> {
+    let landmarks = landmarks(task)?;
+    let dims = task.group.len();
+    let settings = UNITS.into_iter().flat_map(|units| {
+        SMOOTH.into_iter().flat_map(move |(manifold, bags)| {
+            (0..STARTS).map(move |start| NetworkSettings {
+                units,
+                rate: RATE,
+                lengthscales: vec![(dims as f64).sqrt(); dims],
+                manifold,
+                bags,
+                seed: task.seed + start,
+            })
+        })
+    });
+    least(task, loss, settings, |settings| {
+        Ok(Network::fit(task.train, task.stop, &landmarks, settings)?)
+    })
+}
+
+/// Some of the points.
+fn landmarks(task: &Task<'_>) -> Result<Functionals> {
+    let dims = task.train.supports().dims();
+    let column = |d: usize| task.points.iter().map(|x| x[d]).collect();
+    let columns: Vec<Vec<f64>> = (0..dims.len()).map(column).collect();
+    let mut landmarks = Functionals::new(dims.to_vec());
     for i in k_means(&columns, task.landmarks, task.seed) {
         landmarks.push_point(&task.points[i])?;
     }
-    let mut best: Option<(f64, Nystrom)> = None;
-    let mut failed = None;
-    for settings in grid(supports.dims().len()) {
-        let found = match Nystrom::fit(task.train, &landmarks, &settings) {
+    Ok(landmarks)
+}
+
+/// The method whose settings lose least on the bags that they are chosen by.
+fn least<S, M: Predict>(
+    task: &Task<'_>,
+    loss: impl Fn(f64, f64) -> f64,
+    all: impl Iterator<Item = S>,
+    fit: impl Fn(&S) -> Result<M>,
+) -> Result<M> {
+    let (mut best, mut failed): (Option<(f64, M)>, _) = (None, None);
+    for settings in all {
+        let found = match fit(&settings) {
             Ok(found) => found,
             Err(error) => {
                 failed = Some(error);
@@ -82,22 +149,28 @@ pub fn nystrom(task: &Task<'_>, loss: impl Fn(f64, f64) -> f64) -> Result<Nystro
     }
     match (best, failed) {
         (Some((_, found)), _) => Ok(found),
-        (None, Some(error)) => Err(error.into()),
+        (None, Some(error)) => Err(error),
         (None, None) => anyhow::bail!("no settings to try"),
     }
 }
 
-/// All settings that are tried.
-fn grid(dims: usize) -> impl Iterator<Item = NystromSettings> {
-    let one = move |length: f64, variance, manifold| NystromSettings {
-        lengthscales: vec![length * (dims as f64).sqrt(); dims],
-        variance,
-        manifold,
-    };
-    LENGTHS.into_iter().flat_map(move |length| {
-        let rest = VARIANCES.into_iter();
-        rest.flat_map(move |v| STRENGTHS.into_iter().map(move |s| one(length, v, s)))
-    })
+/// All lengthscales that are tried, one for every input: every choice of one for each group.
+fn lengthscales(group: &[usize]) -> Vec<Vec<f64>> {
+    let groups = group.iter().max().map_or(0, |last| last + 1);
+    let mut all: Vec<Vec<f64>> = vec![Vec::new()];
+    for of in 0..groups {
+        let inputs = group.iter().filter(|g| **g == of).count() as f64;
+        let longer = |chosen: Vec<f64>| {
+            LENGTHS.map(|length| {
+                let mut chosen = chosen.clone();
+                chosen.push(length * inputs.sqrt());
+                chosen
+            })
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    let of_inputs = |chosen: Vec<f64>| group.iter().map(|g| chosen[*g]).collect();
+    all.into_iter().map(of_inputs).collect()
 }
 
 /// What a method scores in every draw.
@@ -139,6 +212,16 @@ pub fn table(title: &str, all: &[Scores]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_group_has_every_length() {
+        let all = lengthscales(&[0, 0, 1]);
+        assert_eq!(all.len(), 16);
+        let root = 2_f64.sqrt();
+        assert_eq!(all[0], [0.25 * root, 0.25 * root, 0.25]);
+        assert_eq!(all[15], [2.0 * root, 2.0 * root, 2.0]);
+        assert_eq!(lengthscales(&[0; 18]).len(), 4);
+    }
 
     #[test]
     fn ours_has_no_p_value_and_six_draws_the_least_that_six_can_have() {

@@ -157,7 +157,7 @@ fn limits(report: &mut Report, name: &str, case: (usize, Link), told: [f64; 3]) 
 
 fn title(count: usize) -> String {
     format!(
-        "{count} bags: ours (exp, matched) beside simple methods, means over the draws +- one standard error; p: Wilcoxon's signed-rank test over the draws. Nystrom has its settings by {count} further bags"
+        "{count} bags: ours (exp, matched) beside simple methods, means over the draws +- one standard error; p: Wilcoxon's signed-rank test over the draws. Nystrom and the network have their settings by {count} further bags, and the network its end of training by as many again"
     )
 }
 
