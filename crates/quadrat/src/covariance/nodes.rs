@@ -3,7 +3,9 @@
 //! A sum after a link is no linear functional, so no closed form helps: boxes become tensors of
 //! Gauss-Legendre nodes, regions nodes in cells of their bounding box, whose moments are right up
 //! to a degree; points and bags stay. A width of `u` steps gets `1 + 2 u` nodes, at least two: with
-//! a step of one lengthscale of a smooth kernel the mean of `e^f` is right to about 1e-5.
+//! a step of one lengthscale of a smooth kernel the mean of `e^f` is right to about 1e-5. Large
+//! counts know their sums far better than the prior does, and what they leave open inside a box is
+//! then much less than a step suggests: so rows that are few have more.
 
 use super::Covariance;
 use super::plan::KernelFactor;
@@ -16,6 +18,9 @@ const CELL: f64 = 1.5;
 /// Most nodes along one side of a simplex, and most along one side of a box.
 const MOST_ALONG: usize = 12;
 const MOST_LINE: f64 = 1e6;
+/// Fewest nodes along a side where rows are many, and where they are few.
+const FEWEST: f64 = 2.0;
+const FEWEST_OF_FEW: f64 = 8.0;
 /// A side that is so many times as wide as half of them has no more nodes than this one would have,
 /// and this many: a band that is open to one side, or a box around all others, is an average over
 /// more of the function than can be told apart.
@@ -30,6 +35,10 @@ pub(crate) struct NodeRule {
     most: Vec<f64>,
     /// Whether functions are polynomials along a column, whatever the step.
     is_linear: Vec<bool>,
+    /// Fewest nodes along sides as wide as the narrowest of the rows, and how wide these are;
+    /// narrower sides, of what is predicted inside rows, have as much fewer.
+    fewest: f64,
+    narrowest: Vec<f64>,
 }
 
 impl Covariance {
@@ -56,6 +65,8 @@ impl Covariance {
             steps: (0..columns).map(step).collect(),
             most: vec![MOST_LINE; columns],
             is_linear: (0..columns).map(is_linear).collect(),
+            fewest: FEWEST,
+            narrowest: vec![f64::INFINITY; columns],
         }
     }
 }
@@ -65,9 +76,29 @@ impl NodeRule {
     pub fn coarser(&self, factor: f64) -> Self {
         Self {
             steps: self.steps.iter().map(|s| s * factor).collect(),
-            most: self.most.clone(),
-            is_linear: self.is_linear.clone(),
+            ..self.clone()
         }
+    }
+
+    /// The same with more nodes along every side, up to eight, as far as all rows together have no
+    /// more than `most`.
+    pub fn of_few(mut self, set: &Functionals, most: f64) -> Self {
+        let wide = |d: usize| set.width(d).iter().copied().filter(|w| *w > 0.0);
+        let columns = 0..self.steps.len();
+        self.narrowest = columns
+            .map(|d| wide(d).fold(f64::INFINITY, f64::min))
+            .collect();
+        while self.fewest < FEWEST_OF_FEW {
+            let more = Self {
+                fewest: self.fewest + 1.0,
+                ..self.clone()
+            };
+            if more.demand(set) > most {
+                break;
+            }
+            self = more;
+        }
+        self
     }
 
     /// The same with a limit for sides far wider than most of a set.
@@ -111,9 +142,11 @@ impl NodeRule {
         if step == f64::INFINITY {
             return 1.0;
         }
+        let part = (width / self.narrowest[d]).min(1.0);
+        let fewest = FEWEST + ((self.fewest - FEWEST) * part).ceil();
         (1.0 + 2.0 * width / step)
             .ceil()
-            .clamp(2.0, self.most[d].max(2.0))
+            .clamp(fewest, self.most[d].max(fewest))
     }
 
     /// Cells of a region along its axes.

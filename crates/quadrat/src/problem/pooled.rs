@@ -144,7 +144,8 @@ fn affordable(
     };
     let fits = |rule: &&NodeRule| rule.demand(observed) <= most as f64;
     let last = &rules[COARSER.len() - 1];
-    rules.iter().find(fits).unwrap_or(last).clone()
+    let rule = rules.iter().find(fits).unwrap_or(last).clone();
+    rule.of_few(observed, FEW_NODES as f64)
 }
 
 impl Pooled {
@@ -155,7 +156,8 @@ impl Pooled {
     /// (its value, where that is fixed), less for rough and periodic kernels, up to 1.4 times the
     /// start where that would be more than [`MAX_NODES`]. Where what is learned wants others
     /// ([`Self::wants_others`]), they are placed anew. Rows more than ten times as wide as half of
-    /// them have no more nodes than such, or 200.
+    /// them have no more nodes than such, or 200; up to eight along each side of a box cost next to
+    /// nothing where rows are few.
     pub fn new(
         kernel: &Kernel,
         covariance: &Covariance,
