@@ -23,6 +23,7 @@ use std::f64::consts::TAU;
 use crate::kernel::{Kernel, KernelParameter, Role};
 use crate::linalg::dot;
 use crate::parameter::Parameter;
+use crate::problem::extent::Extent;
 
 /// Places with which waves are compared at most: neighbours are averaged where there are more.
 const PLACES: usize = 2000;
@@ -120,7 +121,10 @@ pub(super) struct PlaceValue {
 /// # Numerics
 /// `36 n^2` steps of some ten flops for `n` places, of which there are at most 2,000.
 pub(super) fn periods(places: Vec<PlaceValue>, least: f64) -> Vec<f64> {
-    let (places, are_averages) = merged(places);
+    let (mut places, are_averages) = merged(places);
+    // One place far away makes all others one in a range that it alone spans.
+    let extent = Extent::of(&places.iter().map(|p| (p.at, p.at)).collect::<Vec<_>>());
+    places.retain(|p| extent.holds((p.at, p.at)));
     let n = places.len();
     let (Some(first), Some(last)) = (places.first(), places.last()) else {
         return Vec::new();
@@ -395,6 +399,23 @@ mod tests {
             assert_eq!(rank(&found, period, range), Some(0), "{period}: {found:?}");
             let found = periods(table(uneven(), wave), 0.4);
             assert_eq!(rank(&found, period, range), Some(0), "{period}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_far_away_hides_no_wave() {
+        let wave = |t: f64| (TAU * t / 13.0).sin();
+        let mut rows = table((0..40).map(f64::from), wave);
+        for far in [-9999.3, -500.3, 1e9] {
+            let row = PlaceValue {
+                at: far,
+                value: 0.3,
+                times: 1.0,
+            };
+            rows.insert(7, row);
+            let found = periods(rows.clone(), 1.0);
+            assert_eq!(rank(&found, 13.0, 40.0), Some(0), "{far}: {found:?}");
+            rows.remove(7);
         }
     }
 

@@ -35,6 +35,7 @@
 //! function that varies by factors of thousands within boxes explains any sums, and the log-normal
 //! prior of `s_f = 1` leaves sds above 7 a probability of .03, the half-normal one 3e-6.
 
+use super::alike::Alike;
 use super::column_averages::ColumnAverages;
 use super::column_averages::RowValue;
 use super::extent::{Extent, extents, narrowest_extent, smallest_gap};
@@ -270,25 +271,12 @@ impl Scales {
 
     /// The parameters of the kernel with their defaults.
     pub fn kernel_parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
-        let all = kernel.parameters();
-        all.iter()
-            .enumerate()
-            .map(|(i, p)| {
-                let repetitions = all[..i]
-                    .iter()
-                    .filter(|q| q.role == p.role && q.kind == p.kind)
-                    .count();
-                self.kernel_parameter(kernel, p, repetitions)
-            })
+        let all = kernel.parameters().iter().enumerate();
+        all.map(|(i, p)| self.kernel_parameter(kernel, p, Alike::of(kernel, i)))
             .collect()
     }
 
-    fn kernel_parameter(
-        &self,
-        kernel: &Kernel,
-        p: &KernelParameter,
-        repetitions: usize,
-    ) -> Parameter {
+    fn kernel_parameter(&self, kernel: &Kernel, p: &KernelParameter, alike: Alike) -> Parameter {
         let columns = kernel.columns();
         let linear = p.kind == Kind::Linear;
         let leaf = p.name.split('.').next().unwrap_or_default();
@@ -298,7 +286,7 @@ impl Scales {
                 let rank = all_of(kernel, |p| matches!(p.role, Role::Weight { output: 0, .. }));
                 let sd = self.outputs[*output].spread;
                 // Every process begins with another pattern of signs, so that they come apart.
-                let pattern = repetitions + column;
+                let pattern = alike.before + column;
                 let sign = if pattern > 0 && (output >> ((pattern - 1) % 16)) & 1 == 1 {
                     -1.0
                 } else {
@@ -351,8 +339,11 @@ impl Scales {
                 let log: f64 = dims.iter().map(|&c| self.range[c].ln()).sum::<f64>();
                 let spread = (p.leaf_columns.len() as f64).sqrt();
                 let centre = 0.15 * (log / dims.len() as f64).exp() * spread;
+                // Products of equal leaves vary faster than each: of squared exponentials, as one
+                // whose lengthscale is shorter by this.
+                let together = (alike.multiplied as f64).sqrt();
                 (
-                    centre / 3f64.powi(repetitions as i32),
+                    centre * together / 3f64.powi(alike.before as i32),
                     self.width(dims),
                     format!(
                         "distance along {} over which the curve changes",

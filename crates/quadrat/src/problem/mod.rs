@@ -18,6 +18,7 @@
 //! | sums after a link | `pooled`, `drawn`, `averages` |
 //! | inducing points | `sparse`, `sparse_labels` |
 
+mod alike;
 pub(crate) mod apply_settings;
 pub(crate) mod assembly;
 mod averages;
