@@ -281,18 +281,25 @@ impl CountRows {
             let count = mean(self.link, &logs, exposure, dispersion, place);
             exact(&count, DispersionSlopes::No, y).value
         };
+        // Along the distance `d` to that place: a large count knows the function to more digits than
+        // sums of it and of `d` have.
         let finish = |jet: &dyn Fn(f64) -> Jet| {
-            let lost = constant - jet(place).value;
-            let tilted = quadrature::tilted(cavity, place, jet);
+            let lost = constant - jet(0.0).value;
+            let beside = Belief {
+                mean: cavity.mean - place,
+                ..cavity
+            };
+            let tilted = quadrature::tilted(beside, 0.0, jet);
             let tilted = Tilted {
                 log_z: tilted.log_z + lost,
+                shift: tilted.shift + tilted.precision * place,
                 ..tilted
             };
             if !is_open {
                 return Some(tilted);
             }
             Self::tilted_open(y, cavity, tilted, place, |f| {
-                let at = jet(f);
+                let at = jet(f - place);
                 Jet {
                     value: at.value + lost,
                     ..at
@@ -314,10 +321,9 @@ impl CountRows {
             let centre = exposure * self.link.value(place);
             let share = dispersion * centre / (1.0 + dispersion * centre);
             if share < MOST_SHARE {
-                // With `d` the distance to a place where it is likely, so that no large numbers
-                // cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
-                return finish(&|f| {
-                    let d = (f - place).min(CLIP);
+                // So that no large numbers cancel: `y d - (y + 1 / alpha) log(1 + share (e^d - 1))`.
+                return finish(&|d| {
+                    let d = d.min(CLIP);
                     let rise = elementary::expm1(d);
                     let value = y * d - total * elementary::log1p(share * rise);
                     at(centre * (rise + 1.0), value)
@@ -328,14 +334,15 @@ impl CountRows {
             }
             // Without the parts that do not depend on `f`: `y f - (y + 1 / alpha) log(1 + alpha
             // mu)`.
-            return finish(&|f| {
+            return finish(&|d| {
+                let f = place + d;
                 let mean = exposure * self.link.value(f);
                 at(mean, y * f - total * elementary::log1p(dispersion * mean))
             });
         }
         if y == 0.0 {
-            return finish(&|f| {
-                let mean = exposure * self.link.value(f);
+            return finish(&|d| {
+                let mean = exposure * self.link.value(place + d);
                 Jet {
                     value: -mean,
                     first: -mean,
@@ -344,9 +351,9 @@ impl CountRows {
                 }
             });
         }
-        // With `d` the distance to its peak, `-y (e^d - 1 - d)`.
-        finish(&|f| {
-            let d = (f - peak).min(CLIP);
+        // The place is the peak: `-y (e^d - 1 - d)`.
+        finish(&|d| {
+            let d = d.min(CLIP);
             let rise = elementary::expm1(d);
             Jet {
                 value: -y * (rise - d),
