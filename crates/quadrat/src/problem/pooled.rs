@@ -375,6 +375,23 @@ mod tests {
         assert!(!wants(&boxes(10).0, 4.0));
     }
 
+    /// Few rows have eight nodes a side, which cost next to nothing, and what is asked for inside of
+    /// them has fewer; many have what their widths ask for.
+    #[test]
+    fn few_rows_have_more_nodes() {
+        let along = |pooled: &Pooled, width: f64| {
+            let one = Functionals::intervals("x", &[(0.0, width)], Aggregate::Mean).unwrap();
+            pooled.rule.demand(&one)
+        };
+        let (few, some, many) = (boxes(5).0, boxes(40).0, boxes(200).0);
+        assert_eq!([&few, &some, &many].map(|p| along(p, 1.0)), [8.0, 6.0, 4.0]);
+        assert!(some.pools.nodes() <= FEW_NODES);
+        assert_eq!(
+            [0.01, 0.5, 1.0, 20.0].map(|w| along(&few, w)),
+            [3.0, 5.0, 8.0, 59.0]
+        );
+    }
+
     /// Few rows in two dimensions have no more nodes than a fit can be done with in seconds, unless
     /// the lengthscale is known.
     #[test]
