@@ -48,6 +48,12 @@ impl Geographic {
         self.projection.inverse(place)
     }
 
+    /// As [`Self::point`], of numbers that may be no degrees; the error is the fact.
+    pub fn place(&self, lon: f64, lat: f64) -> Result<[f64; 2], String> {
+        degrees(lon, lat).map_err(|(fact, _)| fact)?;
+        self.point(lon, lat).map_err(|error| error.to_string())
+    }
+
     /// A polygon in degrees as one in km.
     pub fn polygon(&self, polygon: &Polygon) -> Result<Polygon, String> {
         let parts = self.projection.parts(&parts_of(polygon), self.tolerance);
@@ -79,15 +85,87 @@ impl Geographic {
         let [centre_lon, centre_lat] = self.projection.centre();
         format!(
             "`{lon}` and `{lat}` are longitude and latitude, projected to kilometres (azimuthal equal-area about {}, {}); lengthscales are in km, densities per km²",
-            degrees(centre_lon, "E", "W"),
-            degrees(centre_lat, "N", "S")
+            sided(centre_lon, "E", "W"),
+            sided(centre_lat, "N", "S")
         )
     }
 }
 
-fn degrees(value: f64, positive: &str, negative: &str) -> String {
+fn sided(value: f64, positive: &str, negative: &str) -> String {
     let side = if value < 0.0 { negative } else { positive };
     format!("{:.2}° {side}", value.abs())
+}
+
+/// The ranges of a polygon's two coordinates.
+pub type Bounds = [(f64, f64); 2];
+
+/// Whether a range reaches no further than so much on both sides of zero.
+#[must_use]
+pub fn within(range: (f64, f64), most: f64) -> bool {
+    range.0 >= -most && range.1 <= most
+}
+
+/// Whether the coordinates of a polygon can be longitudes and latitudes.
+#[must_use]
+pub fn are_degrees([x, y]: Bounds) -> bool {
+    within(x, 360.0) && within(y, 90.0)
+}
+
+/// A longitude and latitude of a table; the error is the fact and which of them is at fault.
+pub fn degrees(lon: f64, lat: f64) -> Result<(), (String, usize)> {
+    if !(-180.0..=360.0).contains(&lon) {
+        Err((
+            format!("{lon} is no longitude between -180 and 180 (or 360)"),
+            0,
+        ))
+    } else if !(-90.0..=90.0).contains(&lat) {
+        Err((format!("{lat} is no latitude between -90 and 90"), 1))
+    } else {
+        Ok(())
+    }
+}
+
+/// What a ring goes round: a pole, or all longitudes and back, which leaves no area when every edge
+/// takes the short way.
+#[must_use]
+pub fn goes_round(ring: &Ring) -> Option<&'static str> {
+    // Other numbers are no degrees, which is said later.
+    let degrees = |v: &[f64; 2]| v[0].abs() <= 360.0 && v[1].abs() <= 90.0;
+    if ring.len() < 3 || !ring.iter().all(degrees) {
+        return None;
+    }
+    let next = ring.iter().cycle().skip(1);
+    let (mut turned, mut west, mut east, mut whole): (f64, f64, f64, bool) = (0.0, 0.0, 0.0, false);
+    for (a, b) in ring.iter().zip(next) {
+        let step = b[0] - a[0];
+        let turns = (step / 360.0).round();
+        // Half a turn is left as it is: it may run either way, which is said later.
+        let short = if step.abs() == 180.0 {
+            step
+        } else {
+            step - 360.0 * turns
+        };
+        whole |= short == 0.0 && step != 0.0;
+        turned += short;
+        (west, east) = (west.min(turned), east.max(turned));
+    }
+    if turned.abs() > 180.0 {
+        Some("a pole")
+    } else if whole && west == east {
+        Some("all longitudes")
+    } else {
+        None
+    }
+}
+
+/// Continues a ring beyond 180 degrees, so that no edge spans more than half of the globe.
+pub fn continue_over_antimeridian(ring: &mut Ring) {
+    let crosses = ring
+        .windows(2)
+        .any(|edge| (edge[1][0] - edge[0][0]).abs() > 180.0);
+    for vertex in ring.iter_mut().filter(|vertex| crosses && vertex[0] < 0.0) {
+        vertex[0] += 360.0;
+    }
 }
 
 /// A polygon as parts: every exterior, which runs anticlockwise, followed by its holes.

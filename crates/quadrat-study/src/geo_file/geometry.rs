@@ -10,6 +10,7 @@ use super::faults::{Bare, Coordinates, Fault, Faults, Unusable, position_at};
 use super::parse::offset;
 use super::{GeoFile, entries};
 use crate::diagnostic::{Problems, Remedy, shown};
+use crate::geographic::{continue_over_antimeridian, goes_round};
 use crate::numbers::count;
 
 /// How many features without a geometry are named.
@@ -182,48 +183,6 @@ fn outline(
         altitude,
         mended,
     })
-}
-
-/// What a ring goes round: a pole, or all longitudes and back, which leaves no area when every edge
-/// takes the short way.
-fn goes_round(ring: &Ring) -> Option<&'static str> {
-    // Other numbers are no degrees, which is said later.
-    let degrees = |v: &[f64; 2]| v[0].abs() <= 360.0 && v[1].abs() <= 90.0;
-    if ring.len() < 3 || !ring.iter().all(degrees) {
-        return None;
-    }
-    let next = ring.iter().cycle().skip(1);
-    let (mut turned, mut west, mut east, mut whole): (f64, f64, f64, bool) = (0.0, 0.0, 0.0, false);
-    for (a, b) in ring.iter().zip(next) {
-        let step = b[0] - a[0];
-        let turns = (step / 360.0).round();
-        // Half a turn is left as it is: it may run either way, which is said later.
-        let short = if step.abs() == 180.0 {
-            step
-        } else {
-            step - 360.0 * turns
-        };
-        whole |= short == 0.0 && step != 0.0;
-        turned += short;
-        (west, east) = (west.min(turned), east.max(turned));
-    }
-    if turned.abs() > 180.0 {
-        Some("a pole")
-    } else if whole && west == east {
-        Some("all longitudes")
-    } else {
-        None
-    }
-}
-
-/// No edge spans more than half of the globe.
-fn continue_over_antimeridian(ring: &mut Ring) {
-    let crosses = ring
-        .windows(2)
-        .any(|edge| (edge[1][0] - edge[0][0]).abs() > 180.0);
-    for vertex in ring.iter_mut().filter(|vertex| crosses && vertex[0] < 0.0) {
-        vertex[0] += 360.0;
-    }
 }
 
 fn parts(

@@ -6,6 +6,7 @@ mod faults;
 mod geometry;
 mod output;
 mod parse;
+pub mod wkb;
 
 use std::ops::Range;
 

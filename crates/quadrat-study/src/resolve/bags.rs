@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::columns::{find, names, read_labels};
-use super::degrees::degrees;
 use super::files::Files;
 use super::fill::fill;
 use super::join::{Joined, canonical, join, unused};
 use super::rows::no_giants;
 use crate::diagnostic::{Problem, Problems, shown};
-use crate::geographic::Geographic;
+use crate::geographic::{Geographic, degrees};
 use crate::shapes::{Bags, Kind, Points, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;

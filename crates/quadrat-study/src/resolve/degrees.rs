@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Problem, Remedy, shown};
 use crate::geo_file::{GeoFile, Outline};
+use crate::geographic::{Bounds, are_degrees, within};
 
 /// Parts of names of coordinate systems of longitude and latitude that differ by metres only.
 const DEGREES: [&str; 5] = ["CRS84", "4326", "4269", "4258", "4979"];
@@ -45,8 +46,6 @@ pub fn outlines(
     key: Option<&str>,
 ) -> Result<(), Box<Problem>> {
     let bounds = |outline: &Outline| outline.polygon.bounds();
-    let within = |range: (f64, f64), most: f64| range.0 >= -most && range.1 <= most;
-    let are_degrees = |[x, y]: Bounds| within(x, 360.0) && within(y, 90.0);
     let fits = |outline: &&Outline| are_degrees(bounds(outline));
     let outlines = || outlines.iter().enumerate();
     let known = || outlines().filter_map(|(at, outline)| Some((at, outline.as_ref()?)));
@@ -82,8 +81,6 @@ pub fn outlines(
     Err(Box::new(problem.at(file.feature_place(bad))))
 }
 
-type Bounds = [(f64, f64); 2];
-
 fn united(a: Bounds, b: Bounds) -> Bounds {
     [0, 1].map(|d| (a[d].0.min(b[d].0), a[d].1.max(b[d].1)))
 }
@@ -95,18 +92,4 @@ fn near(own: Bounds, others: Bounds) -> bool {
         let middle = f64::midpoint(own[d].0, own[d].1);
         middle >= others[d].0 - reach && middle <= others[d].1 + reach
     })
-}
-
-/// A longitude and latitude of a table; the error is the fact and which of them is at fault.
-pub fn degrees(lon: f64, lat: f64) -> Result<(), (String, usize)> {
-    if !(-180.0..=360.0).contains(&lon) {
-        Err((
-            format!("{lon} is no longitude between -180 and 180 (or 360)"),
-            0,
-        ))
-    } else if !(-90.0..=90.0).contains(&lat) {
-        Err((format!("{lat} is no latitude between -90 and 90"), 1))
-    } else {
-        Ok(())
-    }
 }
