@@ -51,6 +51,7 @@ _PLACES = {
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],
     "_reconcile": ["Reconciled", "reconcile"],
+    "_row_values": ["RowValues"],
     "_study": ["StudyResult", "Table", "run"],
     "_supports": ["Support", "bag", "box", "cells", "grid", "point", "region"],
     "_ungroup": ["Ungrouped", "UngroupedYears", "ungroup"],

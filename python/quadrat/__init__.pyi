@@ -37,6 +37,7 @@ from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction
 from ._quadrat import __version__ as __version__, set_threads as set_threads
 from ._reconcile import Reconciled as Reconciled, reconcile as reconcile
+from ._row_values import RowValues as RowValues
 from ._study import StudyResult as StudyResult, Table as Table, run as run
 from ._supports import (
     Support as Support,

@@ -22,7 +22,7 @@ class ArealFit:
     Attributes
     ----------
     posterior : Posterior
-        The posterior; of longitudes and latitudes it predicts here alone, and in the program.
+        The posterior.
     is_planar : bool
         Whether coordinates are taken as they are.
     warnings : list of str
@@ -45,8 +45,6 @@ class ArealFit:
     def predict(self, target=None, *, cell=None):
         """What is told of other areas.
 
-        Longitudes and latitudes are fitted again with each call, as the program does it.
-
         Parameters
         ----------
         target : GeoDataFrame or feature collection, optional
@@ -65,15 +63,8 @@ class ArealFit:
         if cell is not None:
             target = _squares(self._source, _arrays.number(cell, "cell"), self.is_planar)
         target = self._source if target is None else target
-        if not self.is_planar:
-            result = _fitted(self._study, target, self._aggregate, False)
-            for warning in result.warnings:
-                # What was said of the fit was said then.
-                if warning not in self.warnings:
-                    warnings.warn(warning, FitWarning, stacklevel=2)
-            return _told(target, result["target"])
         shapes = [one["geometry"] for one in _features(target, "target")]
-        support = region(shapes, aggregate=self._aggregate)
+        support = region(shapes, planar=self.is_planar, aggregate=self._aggregate)
         return _told(target, self.posterior.predict(support).to_dict())
 
 

@@ -1,25 +1,143 @@
-"""Polygons from GeoJSON-like dicts and anything with ``__geo_interface__``."""
+"""Polygons as well-known binary (WKB), from whatever users have."""
 
 from __future__ import annotations
 
+import json
 import struct
 
-import numpy as np
-
+from . import _arrays, _frames, _quadrat
 from ._errors import DataError
 
+_PROJECT = ("project them first, such as geometries.to_crs(geometries.estimate_utm_crs())")
 
-def regions(geometries):
-    """For every region its parts: rings of vertices, the exterior first."""
+
+def regions(geometries, planar=None, data=None):
+    """Every region as the bytes of a polygon or a multipolygon, and whether they are in degrees.
+
+    Parameters
+    ----------
+    geometries
+        As for :func:`region`.
+    planar : bool, optional
+        Whether coordinates are taken as they are; where it is not given the CRS says it.
+    data : data frame, optional
+        That `geometries` is a column of.
+    """
+    name = geometries if isinstance(geometries, str) else None
+    if name is not None:
+        data = _frames.held(data)
+        geometries = _frames.take(data, name, "geometries")
+    is_geographic = _is_geographic(geometries, data, name)
+    if planar is False and is_geographic is False:
+        raise DataError("planar is False, and the CRS of the geometries is projected; bring them "
+                        "to longitudes and latitudes (EPSG:4326), or leave planar out")
+    degrees = bool(is_geographic) if planar is None else not planar
+    return _wkb(geometries), degrees
+
+
+def planar_regions(geometries, argument):
+    """The same where coordinates are taken as they are."""
+    found, degrees = regions(geometries)
+    if degrees:
+        raise DataError(f"{argument}: the geometries are in longitudes and latitudes; {_PROJECT}")
+    return found
+
+
+def _is_geographic(geometries, data, name):
+    """Whether coordinates are longitudes and latitudes; `None` where nothing says it."""
     crs = getattr(geometries, "crs", None)
-    if crs is not None and getattr(crs, "is_geographic", False):
-        raise DataError("the geometries are in longitudes and latitudes; project them first, such "
-                        "as geometries.to_crs(geometries.estimate_utm_crs())")
-    if hasattr(geometries, "__geo_interface__"):
+    if crs is None:
+        return _of_arrow(geometries, data, name)
+    if not getattr(crs, "is_geographic", False):
+        return False
+    units = {axis.unit_name for axis in getattr(crs, "axis_info", ())} or {"degree"}
+    if units != {"degree"}:
+        raise DataError(f"the CRS of the geometries has the unit {sorted(units)[0]!r}; give "
+                        "degrees, such as geometries.to_crs(4326)")
+    return True
+
+
+def _of_arrow(geometries, data, name):
+    """What the metadata of an Arrow column says: of geoarrow.wkb, or of a GeoParquet file."""
+    schema = getattr(getattr(data, "table", data), "schema", None)
+    metadata = getattr(schema, "metadata", None) or {}
+    try:
+        if name is not None and b"geo" in metadata:
+            known = json.loads(metadata[b"geo"])["columns"]
+            # Where a file says nothing, GeoParquet means longitudes and latitudes.
+            return _is_projjson(known[name].get("crs", "OGC:CRS84")) if name in known else None
+        own = getattr(geometries, "type", None)
+        text = getattr(own, "__arrow_ext_serialize__", lambda: b"")()
+        if not text and name is not None and hasattr(schema, "field"):
+            text = (schema.field(name).metadata or {}).get(b"ARROW:extension:metadata", b"")
+        return _is_projjson(json.loads(text or b"{}").get("crs"))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _is_projjson(crs):
+    """Whether a CRS, in PROJJSON or by its code, is of longitudes and latitudes."""
+    if crs is None:
+        return None
+    if isinstance(crs, str):
+        if crs in ("OGC:CRS84", "EPSG:4326"):
+            return True
+        try:
+            return bool(_frames.module("pyproj", "to read the CRS").CRS(crs).is_geographic)
+        except ImportError:
+            raise DataError(f"the geometries have the CRS {crs[:40]!r}; say planar=True or "
+                            "planar=False, or install pyproj") from None
+    return crs.get("type") in ("GeographicCRS", "GeodeticCRS")
+
+
+def _wkb(geometries):
+    """WKB, vectorised where that can be had."""
+    if hasattr(geometries, "to_wkb"):
+        # Of a frame of geopandas this would be a frame.
+        geometries = getattr(geometries, "geometry", geometries).to_wkb()
+    elif _is_arrow(geometries):
+        geometries = _storage(geometries)
+    elif hasattr(geometries, "__geo_interface__"):
         geometries = geometries.__geo_interface__
     if isinstance(geometries, dict):
         geometries = geometries["features"] if "features" in geometries else [geometries]
-    return [_parts(one, row) for row, one in enumerate(geometries)]
+    return [_bytes(one, row) for row, one in enumerate(_frames.values(geometries))]
+
+
+def _is_arrow(column):
+    is_capsule = hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")
+    return hasattr(column, "to_pylist") or is_capsule and not hasattr(column, "tolist")
+
+
+def _storage(column):
+    """The bytes of an Arrow column, without the extension type around them."""
+    if not hasattr(column, "to_pylist"):
+        if hasattr(column, "to_list"):
+            return column.to_list()
+        pyarrow = _frames.module("pyarrow", "to read geometries")
+        is_array = hasattr(column, "__arrow_c_array__")
+        column = pyarrow.array(column) if is_array else pyarrow.chunked_array(column)
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    chunks = [getattr(chunk, "storage", chunk) for chunk in chunks]
+    strange = [chunk.type for chunk in chunks if "binary" not in str(chunk.type)]
+    if strange:
+        raise DataError(f"geometries are an Arrow column of {str(strange[0])[:60]}; give WKB "
+                        "(geoarrow.wkb, or binary as GeoParquet has it)")
+    return [one for chunk in chunks for one in chunk.to_pylist()]
+
+
+def _bytes(geometry, row):
+    if isinstance(geometry, (bytes, bytearray, memoryview)):
+        return bytes(geometry)
+    if type(geometry).__module__.partition(".")[0] == "shapely":
+        return geometry.wkb
+    if not isinstance(geometry, dict) and _is_none(geometry):
+        raise DataError(f"region {row} is missing; give it a geometry, or leave this row out")
+    return _multipolygon(_parts(geometry, row), row)
+
+
+def _is_none(geometry):
+    return not hasattr(geometry, "__geo_interface__") and _frames.is_missing(geometry) is True
 
 
 def _parts(geometry, row):
@@ -27,47 +145,65 @@ def _parts(geometry, row):
         geometry = geometry.__geo_interface__
     if isinstance(geometry, dict) and geometry.get("type") == "Feature":
         geometry = geometry.get("geometry")
+        if geometry is None:
+            raise DataError(f"region {row} is missing; give it a geometry, or leave this row out")
     if not isinstance(geometry, dict) or "type" not in geometry:
-        raise DataError(f"region {row} is {type(geometry).__name__}; give polygons as GeoJSON-like "
-                        "dicts, or objects with __geo_interface__")
+        raise DataError(f"region {row} is {type(geometry).__name__}; give polygons as WKB, as "
+                        "GeoJSON-like dicts, or objects with __geo_interface__")
     kind = geometry["type"]
     if kind == "Polygon":
-        parts = [geometry["coordinates"]]
-    elif kind == "MultiPolygon":
-        parts = geometry["coordinates"]
-    else:
-        raise DataError(f"region {row} is a {kind}; only polygons and multipolygons have an area")
-    return [[[_vertex(at, row) for at in ring] for ring in part] for part in parts]
+        return [geometry.get("coordinates", ())]
+    if kind == "MultiPolygon":
+        return geometry.get("coordinates", ())
+    raise DataError(f"region {row} is a {kind}; only polygons and multipolygons have an area")
+
+
+def _multipolygon(parts, row):
+    found = [struct.pack("<BII", 1, 6, len(parts))]
+    for part in parts:
+        found.append(struct.pack("<BII", 1, 3, len(part)))
+        for ring in part:
+            ring = [_vertex(at, row) for at in ring]
+            ring = ring if ring[:1] == ring[-1:] else [*ring, ring[0]]
+            found.append(struct.pack("<I", len(ring)))
+            found.extend(struct.pack("<2d", *at) for at in ring)
+    return b"".join(found)
 
 
 def _vertex(at, row):
     try:
-        return [float(at[0]), float(at[1])]
-    except (TypeError, ValueError, IndexError):
+        return float(at[0]), float(at[1])
+    except (TypeError, ValueError, IndexError, KeyError):
         raise DataError(f"region {row} has the vertex {at!r}; give two numbers") from None
 
 
-def ends(regions):
+def of_text(told):
+    """Regions as JSON keeps them: hexadecimal digits."""
+    return [bytes.fromhex(one) for one in told]
+
+
+def ends(geometries, argument=None):
     """Columns of the boxes around regions: left, lower, right and upper ends."""
-    vertices = [[at for part in parts for ring in part for at in ring] for parts in regions]
-    # One without vertices is refused with its number where polygons are made.
-    vertices = [own or [[np.nan, np.nan]] for own in vertices]
-    least = [np.min(own, axis=0) for own in vertices]
-    most = [np.max(own, axis=0) for own in vertices]
-    return [np.array(own, dtype=float) for own in (*zip(*least), *zip(*most))]
+    try:
+        return [_arrays.received(own) for own in _quadrat.wkb_bounds(geometries)]
+    except DataError as error:
+        raise error if argument is None else DataError(f"{argument}: {error}") from None
 
 
-def wkb(regions):
-    """Every region as the bytes of a multipolygon (WKB), its rings closed."""
-    return [_multipolygon(parts) for parts in regions]
+def rings(geometry):
+    """The rings of a region, whatever part they are of."""
+    return [ring for part in _quadrat.wkb_rings(geometry) for ring in part]
 
 
-def _multipolygon(parts):
-    found = struct.pack("<BII", 1, 6, len(parts))
-    for part in parts:
-        found += struct.pack("<BII", 1, 3, len(part))
-        for ring in part:
-            closed = ring if ring[0] == ring[-1] else [*ring, ring[0]]
-            found += struct.pack("<I", len(closed))
-            found += b"".join(struct.pack("<2d", *at) for at in closed)
-    return found
+def map_of(tables):
+    """The map about all regions in degrees of some tables, which name both coordinates alike."""
+    dims = tables[0].dims[:2]
+    for table in tables:
+        if table.dims[:2] != dims:
+            raise DataError(f"dims are {table.dims[:2]}, and other regions of the model give "
+                            f"longitude and latitude as {dims}; use the same two inputs, in the "
+                            "same order")
+    if dims[0].lower().startswith("lat") and dims[1].lower().startswith(("lon", "lng")):
+        raise DataError(f"dims are {dims}, and geometries have longitude first; write "
+                        f"dims={dims[::-1]}")
+    return _quadrat.GeographicMap.about(dims, [table.arguments[1] for table in tables])

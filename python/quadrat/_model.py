@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _arrays, _progress, _quadrat
+from . import _arrays, _geometry, _progress, _quadrat
 from ._errors import DataError
 from ._observed import observed
 from ._posterior import Posterior, told
@@ -36,6 +36,8 @@ class Model:
     def __init__(self, kernel, mean="constant", link=None, hyperparameters=None):
         self.kernel, self.mean, self.link = str(kernel), mean, link
         self._model = _quadrat.Model(self.kernel, str(mean))
+        # Where longitudes and latitudes lie, once regions in degrees were observed.
+        self._map = None
         # What was said after this, in order: a pickle says it again.
         self._said = []
         for name, said in (hyperparameters or {}).items():
@@ -54,12 +56,17 @@ class Model:
         return tuple(said for what, said in self._said if what == "observe")
 
     def _say(self, what, said):
-        if what == "observe":
-            support, reported, times = said.made()
-            said_to = (support, reported, times, said.output, said.share_noise)
+        if what == "observe" and said.placed.in_degrees:
+            # The map lies about all regions: what was said before is said on a new one.
+            before = [*self._said, (what, said)]
+            regions = [own.placed for word, own in before if word == "observe"]
+            where = _geometry.map_of([own for own in regions if own.in_degrees])
+            made = _quadrat.Model(self.kernel, str(self.mean))
+            for word, own in before:
+                made = _after(made, word, own, where)
+            self._model, self._map = made, where
         else:
-            said_to = said
-        self._model = getattr(self._model, what)(*said_to)
+            self._model = _after(self._model, what, said, self._map)
         self._said.append((what, said))
         return self
 
@@ -178,15 +185,16 @@ class Model:
     def _fitted(self, *, seed=0, method="auto", hyperparameters="auto", starts=None, threads=None,
                 inducing=None, move_inducing=False, progress=None):
         """The posterior, whose warnings nobody is told."""
-        how, at = asked(method, hyperparameters, seed, starts, threads, inducing, move_inducing)
+        how, at = asked(method, hyperparameters, seed, starts, threads, inducing, move_inducing,
+                        self._map)
         with _progress.listener(progress) as listen:
-            fitted = self._model.fit(how, at, listen)
-        return Posterior(fitted, self._tables())
+            fitted = self._model.fit(how, at, listen, self._map)
+        return Posterior(fitted, tuple(table.on(self._map) for table in self._tables()))
 
 
-def asked(method, hyperparameters, seed, starts, threads, inducing, move_inducing):
+def asked(method, hyperparameters, seed, starts, threads, inducing, move_inducing, map=None):
     """How a model is fitted, in numbers, and where its inducing points lie if that was given."""
-    at = inducing.bind(None)[0] if isinstance(inducing, Support) else None
+    at = inducing.place().on(map).made() if isinstance(inducing, Support) else None
     return {
         "method": method, "hyperparameters": hyperparameters, "seed": _arrays.whole(seed, "seed"),
         "starts": _optional(starts, "starts"), "threads": _optional(threads, "threads"),
@@ -196,6 +204,14 @@ def asked(method, hyperparameters, seed, starts, threads, inducing, move_inducin
 
 def _optional(value, name):
     return None if value is None else _arrays.whole(value, name, 1)
+
+
+def _after(model, what, said, map):
+    """A model of the library after one more thing was said."""
+    if what == "observe":
+        support, reported, times = said.on(map).made()
+        said = support, reported, times, said.output, said.share_noise
+    return getattr(model, what)(*said)
 
 
 def _said_again(kernel, mean, link, said):

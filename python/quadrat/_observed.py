@@ -42,6 +42,11 @@ class Observed:
         return Observed, (self.placed, self.likelihood, self.given, self.times, self.output,
                           self.share_noise)
 
+    def on(self, map):
+        """The same on the map of a model."""
+        return Observed(self.placed.on(map), self.likelihood, self.given, self.times, self.output,
+                        self.share_noise)
+
     @property
     def size(self):
         """Lengths, areas or total weights of sums; one for averages and points."""

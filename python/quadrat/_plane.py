@@ -223,10 +223,10 @@ class Density2d(_Cells):
             How many lie in each.
         """
         made = cls.__new__(cls)
-        areas = _geometry.regions(areas)
+        areas = _geometry.planar_regions(areas, "areas")
         if not areas:
             raise DataError("areas: give at least two polygons")
-        ends = _geometry.ends(areas)
+        ends = _geometry.ends(areas, "areas")
         made._ask(*ends, _arrays.column(count, "count", data, len(areas)),
                   _settings(bounds, inside, range, cells, log, level, draws, seed), areas=areas)
         return made
@@ -510,7 +510,7 @@ def _settings(bounds, inside, range, cells, log, level, draws, seed):
     cells = (cells, cells) if np.ndim(cells) == 0 else _two(cells, "cells", "(along x, along y)")
     log = (log, log) if np.ndim(log) == 0 else _two(log, "log", "(of x, of y)")
     return {"bounds": bounds, "range": list(range),
-            "inside": None if inside is None else _geometry.regions(inside),
+            "inside": None if inside is None else _geometry.planar_regions(inside, "inside"),
             "cells": tuple(_arrays.whole(own, "cells", 1) for own in cells),
             "log": tuple(bool(own) for own in log), "level": _arrays.probability(level, "level"),
             "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}

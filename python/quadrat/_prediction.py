@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from . import _arrays, _draw, _frames, _geometry
+from . import _arrays, _draw, _frames
 from ._errors import DataError, FitWarning
 
 
@@ -154,7 +154,7 @@ class Prediction:
             raise DataError(f"the prediction is of {self._placed.kind}, which have no geometries; "
                             "predict at qd.region(..)")
         geopandas = _frames.module("geopandas", "to make a GeoDataFrame", "geo")
-        shapes = geopandas.GeoSeries.from_wkb(_geometry.wkb(self._placed.arguments[1]),
+        shapes = geopandas.GeoSeries.from_wkb(self._placed.arguments[1],
                                               index=self._placed.index, crs=self._placed.crs)
         return geopandas.GeoDataFrame(self.to_dict(), index=shapes.index, geometry=shapes)
 

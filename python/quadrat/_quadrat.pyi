@@ -57,6 +57,20 @@ def campaign_bytes(
 def load_noted(data: bytes) -> tuple[Posterior, str | None]: ...
 def program(args: Sequence[str]) -> bool: ...
 def set_threads(threads: int | None = None) -> None: ...
+def wkb_rings(geometry: bytes) -> list[list[list[list[float]]]]: ...
+def wkb_bounds(geometries: Sequence[bytes]) -> list[bytearray]: ...
+@final
+class GeographicMap:
+    @staticmethod
+    def about(
+        dims: Sequence[str], geometries: Sequence[Sequence[bytes]]
+    ) -> GeographicMap: ...
+    @staticmethod
+    def of_note(note: str) -> GeographicMap: ...
+    @property
+    def dims(self) -> list[str]: ...
+    def __reduce__(self) -> tuple[Callable[..., GeographicMap], tuple[str]]: ...
+
 @final
 class Likelihood:
     def __new__(cls, name: str, given: dict[str, Any]) -> Likelihood: ...
@@ -68,13 +82,16 @@ class Likelihood:
 class Support:
     def __len__(self) -> int: ...
     @staticmethod
-    def points(dims: Sequence[str], at: Sequence[Buffer]) -> Support: ...
+    def points(
+        dims: Sequence[str], at: Sequence[Buffer], map: GeographicMap | None = None
+    ) -> Support: ...
     @staticmethod
     def boxes(
         dims: Sequence[str],
         first: Sequence[Buffer],
         second: Sequence[Buffer | None],
         aggregate: str,
+        map: GeographicMap | None = None,
     ) -> Support: ...
     @staticmethod
     def bags(
@@ -83,14 +100,16 @@ class Support:
         weight: Buffer,
         offsets: Sequence[int],
         aggregate: str,
+        map: GeographicMap | None = None,
     ) -> Support: ...
     @staticmethod
     def regions(
         dims: Sequence[str],
-        regions: Sequence[Sequence[Sequence[Sequence[float]]]],
+        regions: Sequence[bytes],
         first: Sequence[Buffer],
         second: Sequence[Buffer | None],
         aggregate: str,
+        map: GeographicMap | None = None,
     ) -> Support: ...
     @property
     def dims(self) -> list[str]: ...
@@ -117,6 +136,7 @@ class Model:
         how: dict[str, Any],
         inducing_at: Support | None = None,
         progress: Callable[..., object] | None = None,
+        map: GeographicMap | None = None,
     ) -> Posterior: ...
     def fit_in_shards(
         self,
@@ -145,6 +165,8 @@ class Posterior:
     @property
     def dims(self) -> list[str]: ...
     @property
+    def map(self) -> GeographicMap | None: ...
+    @property
     def outputs(self) -> list[str]: ...
     @property
     def kernel(self) -> str: ...
@@ -161,6 +183,16 @@ class Posterior:
         trials: Buffer | None = None,
         non_negative: bool = False,
     ) -> Prediction: ...
+    def rows(
+        self,
+        table: int,
+        given: Sequence[Likelihood],
+        groups: Sequence[Sequence[int]] | None = None,
+        non_negative: bool = False,
+        seed: int = 0,
+    ) -> Rows: ...
+    @property
+    def table_rows(self) -> list[int]: ...
     def condition(
         self,
         support: Support,
@@ -168,6 +200,17 @@ class Posterior:
         times: Buffer | None = None,
         output: str | None = None,
     ) -> Posterior: ...
+
+@final
+class Rows:
+    def __len__(self) -> int: ...
+    @property
+    def mean(self) -> bytearray: ...
+    @property
+    def sd(self) -> bytearray: ...
+    def quantile(self, p: float) -> bytearray: ...
+    def exceedance(self, limits: Buffer) -> bytearray: ...
+    def draws(self, count: int, seed: int) -> bytearray: ...
 
 @final
 class Prediction:

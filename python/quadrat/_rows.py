@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _draw
+from . import _draw, _geometry
 
 _GREY = "0.35"
 
@@ -26,17 +26,12 @@ def along(table, name):
         return np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
     if placed.kind == "regions":
         if at < 2:
-            ends = [_ends(parts, at) for parts in placed.arguments[1]]
-            return np.array(ends).reshape(-1, 2).T
+            ends = _geometry.ends(placed.arguments[1])
+            return ends[at], ends[at + 2]
         first, second = (own[at - 2] for own in placed.arguments[2:4])
         return (first, first) if second is None else (first, second)
     lower, upper, _ = _draw.sides(placed)
     return lower[at], upper[at]
-
-
-def _ends(parts, at):
-    own = [vertex[at] for part in parts for ring in part for vertex in ring]
-    return min(own), max(own)
 
 
 def heights(table, number, hyperparameters):
@@ -197,5 +192,5 @@ def outlines(ax, table, names):
 
 
 def _rings(ax, regions):
-    for ring in (ring for parts in regions for part in parts for ring in part):
+    for ring in (ring for one in regions for ring in _geometry.rings(one)):
         ax.plot(*zip(*ring, ring[0]), color=_GREY, linewidth=0.7)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from . import _arrays, _geometry, _quadrat
+from . import _arrays, _frames, _geometry, _quadrat
 from ._errors import DataError
 
 
@@ -78,13 +78,33 @@ class Placed:
         The columns of its rows by name.
     crs, index
         Those of the geometries, where they have any.
+    in_degrees : bool
+        Whether regions are in longitudes and latitudes.
+    map : GeographicMap or None
+        Where longitudes and latitudes lie, of a model of such.
     """
 
-    __slots__ = ("kind", "arguments", "columns", "crs", "index")
+    __slots__ = ("kind", "arguments", "columns", "crs", "index", "in_degrees", "map")
 
-    def __init__(self, kind, arguments, columns, crs=None, index=None):
+    def __init__(self, kind, arguments, columns, crs=None, index=None, in_degrees=False, map=None):
         self.kind, self.arguments, self.columns = kind, arguments, columns
-        self.crs, self.index = crs, index
+        self.crs, self.index, self.in_degrees, self.map = crs, index, in_degrees, map
+
+    def on(self, map):
+        """The same on the map of a model, which has one where regions are in degrees."""
+        if self.kind == "regions" and self.in_degrees:
+            if map is None:
+                raise DataError("the regions are in longitudes and latitudes, and those of the "
+                                "model are not; bring them to its CRS")
+            if list(map.dims) != self.dims[:2]:
+                raise DataError(f"dims are {self.dims[:2]}; longitude and latitude of this model "
+                                f"are {list(map.dims)}")
+        elif self.kind == "regions" and map is not None and set(map.dims) & set(self.dims[:2]):
+            raise DataError(f"{' and '.join(map.dims)} are longitude and latitude of this model, "
+                            "and these regions are planar; give geometries with their CRS, or "
+                            "planar=False")
+        return Placed(self.kind, self.arguments, self.columns, self.crs, self.index,
+                      self.in_degrees, map)
 
     @property
     def dims(self):
@@ -115,7 +135,8 @@ class Placed:
                     [0, *itertools.accumulate(map(len, points))], aggregate]
         elif self.kind == "regions":
             some[1] = [self.arguments[1][row] for row in rows]
-        return Placed(self.kind, (self.dims, *some[1:]), columns, self.crs)
+        return Placed(self.kind, (self.dims, *some[1:]), columns, self.crs,
+                      in_degrees=self.in_degrees, map=self.map)
 
     def moved(self, columns):
         """Points or boxes like these, of other columns."""
@@ -127,7 +148,10 @@ class Placed:
 
     def plain(self):
         """What JSON can keep of it, but for arrays."""
-        return {"kind": self.kind, "arguments": list(self.arguments), "columns": self.columns}
+        arguments = list(self.arguments)
+        if self.kind == "regions":
+            arguments[1] = [one.hex() for one in arguments[1]]
+        return {"kind": self.kind, "arguments": arguments, "columns": self.columns}
 
     @classmethod
     def of_plain(cls, told):
@@ -136,6 +160,7 @@ class Placed:
         if told["kind"] == "bags":
             rest[:2] = _arrayed(rest[0]), _arrayed(rest[1])
         elif told["kind"] == "regions":
+            rest[0] = _geometry.of_text(rest[0])
             rest[1:3] = _arrayed(rest[1]), _arrayed(rest[2])
         else:
             rest[:2] = [_arrayed(own) if isinstance(own, list) else own for own in rest[:2]]
@@ -144,7 +169,12 @@ class Placed:
 
     def made(self):
         """As the library takes it."""
-        return getattr(_quadrat.Support, self.kind)(*self.arguments)
+        made = getattr(_quadrat.Support, self.kind)
+        if self.map is not None:
+            return made(*self.arguments, self.map)
+        # Areas do not depend on where the map is centred.
+        own = _geometry.map_of([self]) if self.in_degrees else None
+        return made(*self.arguments) if own is None else made(*self.arguments, own)
 
 
 def _taken(column, rows):
@@ -198,9 +228,9 @@ class _Bag(Support):
 
 
 class _Region(Support):
-    def __init__(self, geometries, dims, inputs, aggregate):
+    def __init__(self, geometries, dims, planar, inputs, aggregate):
         super().__init__(inputs, aggregate)
-        self._geometries, self._plane = geometries, list(dims)
+        self._geometries, self._plane, self._planar = geometries, list(dims), planar
         if len(self._plane) != 2:
             raise DataError(f"dims are {self._plane}; regions lie in two inputs")
 
@@ -209,16 +239,14 @@ class _Region(Support):
         return self._plane + list(self._inputs)
 
     def place(self, data=None, aggregate=None):
-        geometries = self._geometries
-        if isinstance(geometries, str):
-            from . import _frames
-            geometries = _frames.take(data, geometries, "geometries")
-        parts = _geometry.regions(geometries)
-        first, second, told = _sides(self._inputs, data, len(parts))
-        arguments = (self.dims, parts, first, second, self._needed(aggregate))
-        index = getattr(geometries, "index", None)
-        return Placed("regions", arguments, told, getattr(geometries, "crs", None),
-                      None if callable(index) else index)
+        geometries, degrees = _geometry.regions(self._geometries, self._planar, data)
+        first, second, told = _sides(self._inputs, data, len(geometries))
+        arguments = (self.dims, geometries, first, second, self._needed(aggregate))
+        own = self._geometries
+        if isinstance(own, str):
+            own = _frames.take(data, own, "geometries")
+        index, crs = getattr(own, "index", None), getattr(own, "crs", None)
+        return Placed("regions", arguments, told, crs, None if callable(index) else index, degrees)
 
 
 def point(inputs=None, /, **named):
@@ -311,23 +339,29 @@ def cells(inputs=None, /, *, aggregate=None, **named):
     return _Cells(dict(zip(edges, zip(lower, upper))), aggregate)
 
 
-def region(geometries, *, dims=("x", "y"), aggregate=None, **inputs):
+def region(geometries, *, dims=("x", "y"), planar=None, aggregate=None, **inputs):
     """Totals or averages over polygons.
 
     Parameters
     ----------
     geometries : sequence or str
-        Polygons and multipolygons as GeoJSON-like dicts, or anything with
-        ``__geo_interface__`` (shapely, geopandas); a feature collection too. Coordinates are taken
-        as they are, in a plane: project longitudes and latitudes first.
+        Polygons and multipolygons: of geopandas or shapely, or as WKB (bytes, or an Arrow column
+        such as geoarrow.wkb or that of a GeoParquet file), which both go in as their bytes; or as
+        GeoJSON-like dicts, a feature collection, or anything with ``__geo_interface__``.
     dims : pair of str
         The inputs of the two coordinates.
+    planar : bool, optional
+        Whether coordinates are taken as they are, in a plane. Where it is not given the CRS says
+        it, and without one they are. Else they are longitudes and latitudes, projected as in
+        studies: to kilometres (azimuthal equal-area about all observed regions), so that
+        lengthscales are in km and densities per km^2. Points, boxes and bags of such a model are
+        in degrees too.
     aggregate : {"sum", "mean"}
         The integral over the region, or that divided by its area.
     **inputs
         Further inputs, as in :func:`box`.
     """
-    return _Region(geometries, dims, inputs, aggregate)
+    return _Region(geometries, dims, planar, inputs, aggregate)
 
 
 def bag(inputs=None, /, *, key, weight=None, keys=None, aggregate=None, **named):
@@ -415,7 +449,6 @@ def by_bag(key, keys, data, rows):
     Bags are in the order of their first points where `keys` is not given.
     """
     if isinstance(key, str):
-        from . import _frames
         key = _frames.take(data, key, "key")
     own = plain(key)
     if len(own) != rows:

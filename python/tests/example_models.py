@@ -102,14 +102,15 @@ def counties(read):
         path = ROOT / "examples" / "counties" / f"{name}.geojson"
         return json.loads(path.read_text(encoding="utf-8"))["features"]
 
-    # One call for both: longitudes and latitudes are fitted again with each.
-    asked = {"counties": areas("all-counties"), "blocks": areas("squares")}
-    together = [one for features in asked.values() for one in features]
-    told = qd.areal_interpolate(*({"type": "FeatureCollection", "features": features}
-                                  for features in (areas("groups"), together)), total="births")
-    for name, features in asked.items():
-        own, told = told[:len(features)], told[len(features):]
-        yield name, {column: [row[column] for row in own] for column in own[0]}
+    groups, place = areas("groups"), {"dims": ("lon", "lat"), "planar": False}
+    births = [one["properties"]["births"] for one in groups]
+    part = "se(lon, lat, shared = true)"
+    post = qd.Model(f"{part} + {part}").observe(
+        qd.region(groups, aggregate="sum", **place), value=births, noise=0).fit()
+    for name, features in (("counties", "all-counties"), ("blocks", "squares")):
+        yield name, post.predict(qd.region(areas(features), aggregate="sum", **place))
+    yield "density", post.predict(qd.grid(lon=np.arange(-843, -754) / 10,
+                                          lat=np.arange(338, 367) / 10))
 
 
 def disasters(read):
@@ -226,6 +227,9 @@ def suppressed(read):
                                                             hyperparameters="map")
     yield "counties", post.predict(rows.points("x", "y"), data=rows.data)
     yield "map", post.predict(qd.grid(x=range(-430, 331, 10), y=range(-190, 101, 10)))
+    texts = "deaths" if rows.data is not None else {"deaths": rows.columns["deaths"]}
+    for name, by in (("cells", None), ("hidden", texts), ("all", [])):
+        yield name, post.rows(by=by, data=rows.data)
 
 
 def trees(read):

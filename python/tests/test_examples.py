@@ -1,5 +1,6 @@
 """Every example through arrays and through data frames has the numbers of the program."""
 
+import json
 import pickle
 import subprocess
 
@@ -17,10 +18,6 @@ NUMBERS = {"mean", "sd", "lower", "median", "upper"}
 
 # Tables of examples that a study alone gives, and why; `test_study.py` runs these studies.
 STUDIES_ONLY = {
-    ("counties", "density"): "points in longitudes and latitudes are projected by studies alone",
-    ("suppressed", "cells"): "values behind rows (`scale = \"row\"`) are in studies and in Rust",
-    ("suppressed", "hidden"): "as the cells, whose sums they are",
-    ("suppressed", "all"): "as the cells, whose sum it is",
     ("constituencies", "steps"): "each has draws of its own, by its name; one is tested below",
 }
 
@@ -54,6 +51,8 @@ def told_of(prediction, expected):
             found[name] = prediction.exceed(float(number))
         elif what == "rank":
             found[name] = np.exp(prediction.log_density(float(number)))
+        elif what == "draw":
+            found[name] = prediction.draws(int(number))[-1]
     return found
 
 
@@ -77,7 +76,7 @@ def _once():
 @pytest.mark.parametrize("name", models())
 def test_an_example_has_the_numbers_of_the_program(name, is_frame, ran):
     if name == "counties" and is_frame:
-        pytest.skip("areas come as a map, which is neither")
+        pytest.skip("areas come as features, which are neither; `test_geographic.py` has frames")
     out, compared = ran(name), set()
     for asked, prediction in models()[name](reader(name, is_frame)):
         asked, *output = (asked,) if isinstance(asked, str) else asked
@@ -85,7 +84,8 @@ def test_an_example_has_the_numbers_of_the_program(name, is_frame, ran):
         if output:
             expected = of_output(expected, *output)
         found = told_of(prediction, expected)
-        assert not isinstance(prediction, qd.Prediction) or NUMBERS <= set(found)
+        is_told = isinstance(prediction, (qd.Prediction, qd.RowValues))
+        assert not is_told or NUMBERS <= set(found)
         assert {"lower", "upper"} <= set(found)
         same(found, {name: expected[name] for name in found})
         compared.add(asked)
@@ -107,3 +107,14 @@ def test_a_constituency_has_the_numbers_of_the_program(is_frame, program, tmp_pa
     subprocess.run([program, "ungroup", tmp_path / "bands.csv", "--lower", "from", "--upper", "to",
                     "--count", "people", "-o", out], check=True, capture_output=True)
     same(told.to_dict(), table(out))
+
+
+def test_areal_interpolation_has_the_numbers_of_the_program(ran):
+    def areas(name):
+        path = ROOT / "examples" / "counties" / f"{name}.geojson"
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    told = qd.areal_interpolate(areas("groups"), areas("all-counties"), total="births")
+    expected = table(ran("counties") / "counties.csv")
+    same({name: [row[name] for row in told] for name in NUMBERS},
+         {name: expected[name] for name in NUMBERS})

@@ -147,6 +147,7 @@ pub fn ask<'py>(
     targets: Option<&Support>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let placed = || -> Outcome<(Arc<Functionals>, Option<Arc<Functionals>>)> {
+        posterior.check_planar()?;
         let targets = targets.map(|targets| posterior.place(targets, None));
         Ok((posterior.place(at, None)?, targets.transpose()?))
     };
@@ -213,8 +214,9 @@ pub fn tell<'py>(
     ways: Vec<Way>,
 ) -> PyResult<(Posterior, Vec<Group<'py>>, usize, Vec<String>)> {
     let at = posterior
-        .place(at, None)
-        .map_err(|failure| failure.raise(py))?;
+        .check_planar()
+        .and_then(|()| posterior.place(at, None));
+    let at = at.map_err(|failure| failure.raise(py))?;
     let fitted = Arc::clone(&posterior.fitted);
     let added = work::run(py, move || {
         added(&fitted, &at, (text, &inputs), &ways).map_err(study)

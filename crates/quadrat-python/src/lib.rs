@@ -9,7 +9,8 @@
 //! | `buffers` | columns of numbers in and out, through the buffer protocol |
 //! | `errors` | errors of the library as exceptions of `quadrat._errors` |
 //! | `work` | long work: threads, signals, progress |
-//! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction` | the library |
+//! | `geometry` | polygons as WKB, longitudes and latitudes |
+//! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction`, `rows` | the library |
 //! | `shards`, `asked` | a part of the rows in each process, and who asks them |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
@@ -21,6 +22,7 @@ mod buffers;
 mod campaign;
 mod density;
 mod errors;
+mod geometry;
 mod likelihood;
 mod model;
 mod observations;
@@ -29,6 +31,7 @@ mod posterior;
 mod prediction;
 mod program;
 mod reconcile;
+mod rows;
 mod saved_densities;
 mod shards;
 mod study;
@@ -48,6 +51,8 @@ mod _quadrat {
     #[pymodule_export]
     use crate::density::{DensityEstimate, density};
     #[pymodule_export]
+    use crate::geometry::{GeographicMap, wkb_bounds, wkb_rings};
+    #[pymodule_export]
     use crate::likelihood::Likelihood;
     #[pymodule_export]
     use crate::model::Model;
@@ -61,6 +66,8 @@ mod _quadrat {
     use crate::program::program;
     #[pymodule_export]
     use crate::reconcile::{ReconciledAreas, reconcile};
+    #[pymodule_export]
+    use crate::rows::Rows;
     #[pymodule_export]
     use crate::saved_densities::{is_density, load_densities};
     #[pymodule_export]

@@ -18,6 +18,7 @@ use quadrat_study::new_row::{self, NewRow};
 use crate::asked::Asked;
 use crate::buffers::Numbers;
 use crate::errors::{Failure, Outcome};
+use crate::geometry::GeographicMap;
 use crate::likelihood::Likelihood;
 use crate::observations::observations;
 use crate::posterior::Posterior;
@@ -141,21 +142,27 @@ impl Model {
     }
 
     /// The posterior.
-    #[pyo3(signature = (how, inducing_at=None, progress=None))]
+    #[pyo3(signature = (how, inducing_at=None, progress=None, map=None))]
     fn fit(
         &self,
         py: Python<'_>,
         how: How,
         inducing_at: Option<&Support>,
         progress: Option<Bound<'_, PyAny>>,
+        map: Option<&GeographicMap>,
     ) -> PyResult<Posterior> {
         let prior = self.prior.clone();
         let new_rows = self.new_rows.clone();
+        let note = map.map(GeographicMap::note).transpose();
+        let note = note.map_err(|failure| failure.raise(py))?;
         let fit = move |options: &FitOptions| {
             let mut posterior = prior.fit(options)?;
             // Only instruments with limits have anything that their rows do not show.
             if new_rows.iter().any(|row| *row != NewRow::default()) {
                 new_row::keep(&mut posterior, &new_rows);
+            }
+            if let Some((name, text)) = &note {
+                posterior.set_note(*name, text.as_str());
             }
             Ok(posterior)
         };

@@ -6,12 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use quadrat::model::{FitSummary, Posterior as Fitted};
 use quadrat::support::Functionals;
+use quadrat_study::geographic::SAVED_AS;
 
 use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome};
+use crate::geometry::GeographicMap;
 use crate::likelihood::Likelihood;
 use crate::observations::observations;
 use crate::prediction::{Asked, Prediction, scale_of};
+use crate::rows::{AskedRows, Rows, kept};
 use crate::support::Support;
 use crate::work;
 
@@ -23,8 +26,7 @@ pub struct Posterior {
     was_stopped: bool,
 }
 
-/// Notes of models made by the program, which say what its inputs are.
-const GEOGRAPHIC: &str = "geographic";
+/// Note of models made by the program, which says that inputs are labels.
 const LABELS: &str = "labels";
 
 impl Posterior {
@@ -37,14 +39,22 @@ impl Posterior {
 
     /// Refuses a model whose inputs are not the numbers that people have.
     fn check_inputs(&self) -> Outcome<()> {
-        let what = match (self.fitted.note(GEOGRAPHIC), self.fitted.note(LABELS)) {
-            (Some(_), _) => "longitudes and latitudes",
-            (_, Some(_)) => "labels",
-            _ => return Ok(()),
-        };
-        Err(Failure::Data(format!(
-            "this model was fitted to {what} by a study: predict in the study, or with `quadrat predict`"
-        )))
+        match self.fitted.note(LABELS) {
+            None => Ok(()),
+            Some(_) => Err(Failure::Data(
+                "this model was fitted to labels by a study: predict in the study, or with `quadrat predict`".to_owned(),
+            )),
+        }
+    }
+
+    /// Refuses a model of longitudes and latitudes.
+    pub fn check_planar(&self) -> Outcome<()> {
+        match self.fitted.note(SAVED_AS) {
+            None => Ok(()),
+            Some(_) => Err(Failure::Data(
+                "the inputs of this model are longitudes and latitudes; of these the program chooses measurements (`quadrat next`), or give a model of projected geometries".to_owned(),
+            )),
+        }
     }
 
     /// Another one that came of it.
@@ -92,6 +102,13 @@ impl Posterior {
     #[getter]
     fn dims(&self) -> Vec<String> {
         self.fitted.dims().to_vec()
+    }
+
+    /// Where longitudes and latitudes lie, of a model of such.
+    #[getter]
+    fn map(&self, py: Python<'_>) -> PyResult<Option<GeographicMap>> {
+        let map = self.fitted.note(SAVED_AS).map(GeographicMap::of_note);
+        map.transpose().map_err(|failure| failure.raise(py))
     }
 
     /// The names of the outputs; empty where there is one.
@@ -177,6 +194,41 @@ impl Posterior {
         };
         let fitted = Arc::clone(&self.fitted);
         work::run(py, move || Prediction::of(fitted, asked, level))
+    }
+
+    /// The values behind the rows of a table, or sums of them.
+    ///
+    /// # Arguments
+    /// * `given` - what the tables that were fitted report; none where they are not known
+    #[pyo3(signature = (table, given, groups=None, non_negative=false, seed=0))]
+    fn rows(
+        &self,
+        py: Python<'_>,
+        table: usize,
+        given: Vec<Py<Likelihood>>,
+        groups: Option<Vec<Vec<usize>>>,
+        non_negative: bool,
+        seed: u64,
+    ) -> PyResult<Rows> {
+        let given: Vec<_> = given.iter().map(|own| own.get().reported.clone()).collect();
+        let fitted = Arc::clone(&self.fitted);
+        work::run(py, move || {
+            let table = kept(&fitted, &given, table)?;
+            let asked = AskedRows {
+                table,
+                non_negative,
+                groups,
+                seed,
+            };
+            Rows::of(fitted, asked)
+        })
+    }
+
+    /// How many rows each table has.
+    #[getter]
+    fn table_rows(&self) -> Vec<usize> {
+        let tables = self.fitted.observations().iter();
+        tables.map(|table| table.likelihood().rows()).collect()
     }
 
     /// With more rows, the hyperparameters as they are.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use quadrat::support::{Aggregate, Columns, Functional, Functionals, Polygon, Region, Ring, Side};
+use pyo3::pybacked::PyBackedBytes;
+use quadrat::support::{Aggregate, Columns, Functional, Functionals, Region, Side};
 
 use crate::buffers::{Numbers, bytes, columns};
 use crate::errors::{Failure, Outcome};
+use crate::geometry::{GeographicMap, polygon, read};
 use crate::work;
 
 /// Rows of linear functionals over named inputs.
@@ -17,16 +19,22 @@ pub struct Support {
     pub aggregate: Option<Aggregate>,
 }
 
-/// A region of one row: parts of rings of vertices.
-type Parts = Vec<Vec<Ring>>;
-
 #[pymethods]
 impl Support {
     /// Values at points.
     #[staticmethod]
-    fn points(py: Python<'_>, dims: Vec<String>, at: Vec<Numbers>) -> PyResult<Self> {
-        let lower = columns(at);
+    #[pyo3(signature = (dims, at, map=None))]
+    fn points(
+        py: Python<'_>,
+        dims: Vec<String>,
+        at: Vec<Numbers>,
+        map: Option<Py<GeographicMap>>,
+    ) -> PyResult<Self> {
+        let mut lower = columns(at);
         made(py, None, move || {
+            if let Some(map) = &map {
+                map.get().points(&dims, &mut lower)?;
+            }
             let columns = Columns {
                 lower,
                 ..Columns::default()
@@ -37,24 +45,36 @@ impl Support {
 
     /// Integrals (`sum`) or averages (`mean`) over boxes; an input without other edges is a point.
     #[staticmethod]
+    #[pyo3(signature = (dims, first, second, aggregate, map=None))]
     fn boxes(
         py: Python<'_>,
         dims: Vec<String>,
         first: Vec<Numbers>,
         second: Vec<Option<Numbers>>,
         aggregate: &str,
+        map: Option<Py<GeographicMap>>,
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
         let (first, second) = (columns(first), sides(second));
         made(py, Some(aggregate), move || {
+            let map = map.as_ref().map(Py::get);
+            let pair = map.map_or(Ok(None), |map| map.pair(&dims))?;
             let mut set = Functionals::new(dims);
             for row in 0..first.first().map_or(0, Vec::len) {
                 let ends = first.iter().zip(&second);
                 let sides = ends.map(|(a, b)| side(a[row], b.as_ref().map(|b| b[row])));
-                set.push(&Functional::Box {
-                    sides: sides.collect(),
-                    aggregate,
-                })?;
+                let mut sides: Vec<Option<Side>> = sides.map(Some).collect();
+                let cell = match map.zip(pair) {
+                    Some((map, pair)) => map.sides(row, pair, &mut sides)?,
+                    None => None,
+                };
+                match cell {
+                    Some(cell) => set.push_product(Arc::new(cell), &sides, aggregate)?,
+                    None => set.push(&Functional::Box {
+                        sides: sides.into_iter().flatten().collect(),
+                        aggregate,
+                    })?,
+                }
             }
             Ok(set)
         })
@@ -62,6 +82,7 @@ impl Support {
 
     /// Weighted points; row `i` has those from `offsets[i]` to `offsets[i + 1]`.
     #[staticmethod]
+    #[pyo3(signature = (dims, at, weight, offsets, aggregate, map=None))]
     fn bags(
         py: Python<'_>,
         dims: Vec<String>,
@@ -69,10 +90,14 @@ impl Support {
         weight: Numbers,
         offsets: Vec<usize>,
         aggregate: &str,
+        map: Option<Py<GeographicMap>>,
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
-        let (lower, Numbers(mut weight)) = (columns(at), weight);
+        let (mut lower, Numbers(mut weight)) = (columns(at), weight);
         made(py, Some(aggregate), move || {
+            if let Some(map) = &map {
+                map.get().points(&dims, &mut lower)?;
+            }
             if aggregate == Aggregate::Mean {
                 for ends in offsets.windows(2) {
                     // Offsets that do not fit are refused below.
@@ -91,27 +116,42 @@ impl Support {
         })
     }
 
-    /// Integrals or averages over regions in the first two inputs, and sides along the others.
+    /// Integrals or averages over regions (WKB) in the first two inputs, and sides along the
+    /// others. With a map of these two inputs the regions are in degrees.
     #[staticmethod]
+    #[pyo3(signature = (dims, regions, first, second, aggregate, map=None))]
     fn regions(
         py: Python<'_>,
         dims: Vec<String>,
-        regions: Vec<Parts>,
+        regions: Vec<PyBackedBytes>,
         first: Vec<Numbers>,
         second: Vec<Option<Numbers>>,
         aggregate: &str,
+        map: Option<Py<GeographicMap>>,
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
         let (first, second) = (columns(first), sides(second));
         made(py, Some(aggregate), move || {
+            let map = map.as_ref().map(Py::get);
+            let pair = map.map_or(Ok(None), |map| map.pair(&dims))?;
             let mut set = Functionals::new(dims);
-            for (row, parts) in regions.into_iter().enumerate() {
-                let (polygon, _) = Polygon::mended(parts)
-                    .map_err(|error| Failure::Data(format!("region {row}: {error}")))?;
+            for (row, parts) in read(&regions)?.into_iter().enumerate() {
                 let ends = first.iter().zip(&second);
                 let further = ends.map(|(a, b)| Some(side(a[row], b.as_ref().map(|b| b[row]))));
-                let sides: Vec<Option<Side>> = [None, None].into_iter().chain(further).collect();
-                set.push_product(Arc::new(Region::from(polygon)), &sides, aggregate)?;
+                let mut sides: Vec<Option<Side>> =
+                    [None, None].into_iter().chain(further).collect();
+                let region = match map.zip(pair) {
+                    Some((map, [0, 1])) => map.region(row, parts)?,
+                    Some((map, pair)) => {
+                        if map.sides(row, pair, &mut sides)?.is_some() {
+                            let message = "boxes of longitude and latitude beside other regions are not available; give points";
+                            return Err(Failure::Data(message.to_owned()));
+                        }
+                        Region::from(polygon(row, parts)?)
+                    }
+                    None => Region::from(polygon(row, parts)?),
+                };
+                set.push_product(Arc::new(region), &sides, aggregate)?;
             }
             Ok(set)
         })

@@ -1,17 +1,19 @@
 //! What is asked of densities of two columns.
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use quadrat::density::{Conditional, ConditionalEstimate, Density2d, Estimate2d};
-use quadrat::support::{Polygon, Ring};
+use quadrat::support::Polygon;
 
 use crate::buffers::Numbers;
 use crate::errors::{Failure, Outcome};
+use crate::geometry::{polygon, read};
 
 /// Ends of the two columns, open ones infinite.
 type Pair = [(f64, f64); 2];
 
-/// Polygons as Python has them: the parts of each, exteriors first.
-type Regions = Vec<Vec<Vec<Ring>>>;
+/// Polygons as Python has them: WKB.
+type Regions = Vec<PyBackedBytes>;
 
 /// What is asked of a density of two columns: values, boxes of rows, or areas, of
 /// which the boxes around them are then given beside.
@@ -96,11 +98,12 @@ fn polygons(argument: &str, regions: Option<&Regions>) -> Outcome<Option<Vec<Pol
     let Some(all) = regions else {
         return Ok(None);
     };
-    let made = all.iter().enumerate().map(|(row, parts)| {
-        Polygon::mended(parts.clone())
-            .map(|(polygon, _)| polygon)
-            .map_err(|error| Failure::Data(format!("{argument}: region {row}: {error}")))
-    });
+    let named = |failure: Failure| match failure {
+        Failure::Data(message) => Failure::Data(format!("{argument}: {message}")),
+        other => other,
+    };
+    let found = read(all).map_err(named)?.into_iter().enumerate();
+    let made = found.map(|(row, parts)| polygon(row, parts).map_err(named));
     made.collect::<Outcome<Vec<Polygon>>>().map(Some)
 }
 

@@ -160,12 +160,40 @@ impl RowValues {
         let above = |below: f64| (1.0 - below).clamp(0.0, 1.0);
         self.cdf(limit).into_iter().map(above).collect()
     }
+
+    /// The probability that each row's value is more than a limit of its own, shape `[rows]`; none
+    /// where limits have another number.
+    #[must_use]
+    pub fn exceedance_of_each(&self, limits: &[f64]) -> Option<Vec<f64>> {
+        if limits.len() != self.len() {
+            return None;
+        }
+        let each = self.laws.par_iter().zip(limits);
+        let above = each.map(|(law, limit)| (1.0 - law.cdf(*limit)).clamp(0.0, 1.0));
+        Some(above.collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::posterior::behind::cells::CountDistribution;
+
+    /// Limits of each row have the probabilities of limits of all.
+    #[test]
+    fn limits_of_each_are_limits_of_all() {
+        let law = |mean| CountDistribution {
+            weight: 1.0,
+            mean,
+            dispersion: 0.0,
+        };
+        let rows = [1.0, 3.0].map(|mean| ValueDistribution::counts(0.0, 4.0, &[law(mean)]));
+        let values = RowValues::new(rows.to_vec());
+        let each = values.exceedance_of_each(&[0.0, 2.0]);
+        let expected = vec![values.exceedance(0.0)[0], values.exceedance(2.0)[1]];
+        assert_eq!(each, Some(expected));
+        assert_eq!(values.exceedance_of_each(&[0.0]), None);
+    }
 
     /// Draws of a row by itself have its distribution, and are the same for the same seed and row.
     #[test]

@@ -1,0 +1,181 @@
+"""Geometries as well-known binary: every way in gives the same polygons; broken bytes are named."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+import quadrat as qd
+
+pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+
+
+def ring(x, side, turned=False):
+    corners = [(x, 0.1), (x + side, 0.1), (x + side, 0.1 + side), (x, 0.1 + side), (x, 0.1)]
+    return corners[::-1] if turned else corners
+
+
+# A third of a unit is no short decimal.
+SHAPES = [[[ring(0, 1 / 3)]], [[ring(1, 1.0), ring(1.25, 0.5, True)]],
+          [[ring(2.5, 0.5)], [ring(3.5, 0.7)]]]
+DICTS = [{"type": "MultiPolygon", "coordinates": parts} for parts in SHAPES]
+VALUES = [0.4, 1.0, 0.8]
+
+
+def wkb(parts, order="<", more=0, code=lambda kind: kind, srid=False):
+    """A multipolygon in some dialect."""
+    def head(kind):
+        return struct.pack(order + "BI", order == "<", code(kind)) + (
+            struct.pack(order + "I", 4326) if srid else b"")
+
+    found = head(6) + struct.pack(order + "I", len(parts))
+    for part in parts:
+        found += head(3) + struct.pack(order + "I", len(part))
+        for own in part:
+            found += struct.pack(order + "I", len(own))
+            for at in own:
+                found += struct.pack(f"{order}{2 + more}d", *at, *[9.5] * more)
+    return found
+
+
+DIALECTS = {
+    "little": {}, "big": {"order": ">"},
+    "ISO Z": {"more": 1, "code": lambda kind: kind + 1000},
+    "ISO M": {"more": 1, "code": lambda kind: kind + 2000},
+    "ISO ZM": {"more": 2, "code": lambda kind: kind + 3000, "order": ">"},
+    "EWKB Z": {"more": 1, "code": lambda kind: kind | 0x80000000},
+    "EWKB M and SRID": {"more": 1, "code": lambda kind: kind | 0x60000000, "srid": True},
+}
+
+
+def told(geometries, **said):
+    """Areas and totals, to the last bit."""
+    at = qd.region(geometries, aggregate="sum", **said)
+    post = qd.Model("se(x, y)", hyperparameters={
+        name: {"value": 1.0, "fixed": True} for name in
+        ("se.variance", "se.lengthscale.x", "se.lengthscale.y")}).observe(
+            at, value=VALUES, noise=0.01).fit()
+    return post.predict(at).mean
+
+
+EXPECTED = told(DICTS)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_is_the_same_polygon(dialect):
+    column = [wkb(parts, **DIALECTS[dialect]) for parts in SHAPES]
+    np.testing.assert_array_equal(told(column), EXPECTED)
+    np.testing.assert_array_equal(told(list(map(bytearray, column))), EXPECTED)
+    np.testing.assert_array_equal(told(np.array(column, dtype=object)), EXPECTED)
+
+
+def test_frames_and_arrow_columns_go_in_as_their_bytes():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    column = list(map(wkb, SHAPES))
+    kinds = [pa.array(column), pa.chunked_array([column[:1], column[1:]]),
+             pa.array(column, pa.large_binary()), pd.Series(column, index=list("abc"))]
+    kinds += [pytest.importorskip("polars").Series(column)]
+    for kind in kinds:
+        np.testing.assert_array_equal(told(kind), EXPECTED)
+    frame = pa.table({"where": column})
+    at = qd.region("where", aggregate="sum").place(frame)
+    assert len(at.made()) == 3 and not at.in_degrees
+
+    class Foreign:
+        """A column that hands out an Arrow array and nothing else."""
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return pa.array(column).__arrow_c_array__(requested_schema)
+
+    np.testing.assert_array_equal(told(Foreign()), EXPECTED)
+    with pytest.raises(qd.DataError, match="an Arrow column of int64; give WKB"):
+        told(pa.array([1, 2, 3]))
+    with pytest.raises(qd.DataError, match="region 1 is missing"):
+        told(pa.array([column[0], None, column[2]]))
+
+
+def test_metadata_of_arrow_says_whether_coordinates_are_degrees():
+    pa = pytest.importorskip("pyarrow")
+    column = pa.array(list(map(wkb, SHAPES)))
+
+    def place(file=None, own=None):
+        field = pa.field("shape", pa.binary(), metadata=None if own is None else {
+            "ARROW:extension:name": "geoarrow.wkb", "ARROW:extension:metadata": json.dumps(own)})
+        metadata = None if file is None else {"geo": json.dumps({"columns": {"shape": file}})}
+        data = pa.table([column], schema=pa.schema([field], metadata=metadata))
+        return qd.region("shape", aggregate="sum").place(data).in_degrees
+
+    geographic, projected = {"type": "GeographicCRS"}, {"type": "ProjectedCRS"}
+    assert not place() and not place(own={})
+    # A GeoParquet file without a CRS is in longitudes and latitudes.
+    assert place(file={}) and not place(file={"crs": None})
+    for said, expected in ((geographic, True), (projected, False), ("EPSG:4326", True)):
+        assert place(file={"crs": said}) == place(own={"crs": said}) == expected
+
+
+def test_geopandas_and_shapely():
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    shapes = [shapely.from_wkb(wkb(parts)) for parts in SHAPES]
+    series = geopandas.GeoSeries(shapes, index=list("abc"))
+    frame = geopandas.GeoDataFrame({"value": VALUES}, index=list("abc"), geometry=series)
+    raised = geopandas.GeoSeries(shapely.force_3d(shapes, 7.0))
+    for kind in (shapes, series, frame, np.array(shapes), raised, series.values):
+        np.testing.assert_array_equal(told(kind), EXPECTED)
+    with pytest.raises(qd.DataError, match="region 1 is a Point"):
+        told(geopandas.GeoSeries([shapes[0], shapely.Point(0, 0), shapes[2]]))
+    with pytest.raises(qd.DataError, match="region 2 is missing"):
+        told(geopandas.GeoSeries([*shapes[:2], None]))
+    with pytest.raises(qd.DataError, match="region 0: "):
+        told(geopandas.GeoSeries([shapely.Polygon(), *shapes[1:]]))
+
+
+def test_broken_bytes_name_their_row():
+    whole = wkb(SHAPES[1])
+    for length in range(len(whole)):
+        with pytest.raises(qd.DataError, match="^region 1: its WKB (ends|names)"):
+            qd.region([wkb(SHAPES[0]), whole[:length]], aggregate="sum").place().made()
+    random = np.random.default_rng(1)
+    refused = 0
+    for _ in range(2000):
+        broken = bytearray(whole)
+        for at in random.integers(len(whole), size=random.integers(1, 4)):
+            broken[at] ^= 1 << random.integers(8)
+        try:
+            made = qd.region([bytes(broken)], aggregate="sum").place()
+            assert len(made.made()) == 1
+        except qd.DataError as error:
+            assert str(error).startswith("region 0")
+            refused += 1
+    assert refused > 100
+    for bad, match in ((b"", "ends at byte 0"), (b"\x09", "byte order 9"),
+                       (whole + b"x", "goes on after its end"),
+                       (struct.pack("<BI2d", 1, 1, 0, 0), "region 0 is a Point"),
+                       (struct.pack("<BII", 1, 6, 2**32 - 1), "more than its bytes can hold"),
+                       (struct.pack("<BII", 1, 3, 0), "region 0: ")):
+        with pytest.raises(qd.DataError, match=match):
+            qd.region([bad], aggregate="sum").place().made()
+
+
+@pytest.mark.parametrize(("geometry", "match"), [
+    (None, "region 0 is missing"), ("POLYGON EMPTY", "region 0 is str; give polygons as WKB"),
+    ({"type": "Feature", "geometry": None}, "region 0 is missing"),
+    ({"type": "Polygon"}, "region 0: "), ({"type": "Polygon", "coordinates": [[]]}, "region 0: "),
+    ({"type": "Polygon", "coordinates": [[[0, 0], ["a", 1]]]}, "region 0 has the vertex"),
+    ({"type": "Polygon", "coordinates": [[[0, 0], [1]]]}, "region 0 has the vertex"),
+])
+def test_broken_dicts_name_their_row(geometry, match):
+    with pytest.raises(qd.DataError, match=match):
+        qd.region([geometry], aggregate="sum").place().made()
+
+
+def test_areas_of_densities_and_pickles():
+    column = [wkb(parts) for parts in SHAPES]
+    settings = {"cells": 20, "draws": 200}
+    one = qd.Density2d.from_areas(column, [5, 9, 3], **settings)
+    other = qd.Density2d.from_areas(DICTS, [5, 9, 3], **settings)
+    np.testing.assert_array_equal(one.density, other.density)
+    with pytest.raises(qd.DataError, match="areas: region 1: its WKB names"):
+        qd.Density2d.from_areas([column[0], column[1][:40]], [5, 9])
+    with pytest.raises(qd.DataError, match="inside: region 0: its WKB names"):
+        qd.Density2d([0.0, 1], [0.0, 1], inside=[column[0][:40]])
