@@ -21,11 +21,16 @@ def plain(found):
     return "" if text.startswith("//") else text.replace("\n", "\\n")
 
 
+def literal(body):
+    """A literal of Rust as a value of Python."""
+    return ast.literal_eval(TEXT.sub(plain, body).replace("&[", "["))
+
+
 def listed(name):
     """The entries of a list of the program's tests: texts, tables, and parts of messages."""
     source = LISTS.read_text(encoding="utf-8")
     (body,) = re.findall(rf"const {name}: [^=]*= &(\[.*?\n\]);", source, re.DOTALL)
-    return ast.literal_eval(TEXT.sub(plain, body).replace("&[", "["))
+    return literal(body)
 
 
 def study(likelihood, more="", link=""):
