@@ -91,7 +91,9 @@ class Model:
         times : array_like or str, optional
             How often each row was seen.
         share_noise : bool
-            Uses the learned noise variance of another table.
+            Uses the learned noise variance of the one table (of its output, else of any) that
+            learns its own; where all tables share, they have one together. :meth:`fit` refuses it
+            where there is none, or more than one.
         data : data frame, optional
             Where names of columns are looked up: pandas, polars, pyarrow, a dict of arrays.
         """

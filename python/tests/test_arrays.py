@@ -175,3 +175,28 @@ def test_every_likelihood_fits():
     model = qd.Model("se(x)").observe(qd.point(x=x), value=value)
     model.observe(qd.point(x=x + 0.5), qd.Positive(sd=0.1))
     assert model.fit(hyperparameters="map", starts=1).facts["inference"] == "ep"
+
+
+def test_noise_is_shared_where_there_is_one_to_share():
+    t = np.arange(8.0)
+
+    def model(*noises, shares=(1,), **varied):
+        made = qd.Model("se(t)")
+        for at, noise in enumerate(noises):
+            made.observe(qd.point(t=t + at / 3), value=np.sin(t), noise=noise,
+                         share_noise=at in shares)
+        return made.vary("noise", "se(t)") if varied else made
+
+    shared = model(None, None).fit(hyperparameters="map", starts=1).hyperparameters
+    assert [name for name in shared if "noise" in name] == ["noise.variance"]
+    both = model(None, None, shares=(0, 1)).fit(hyperparameters="map", starts=1).hyperparameters
+    assert [name for name in both if "noise" in name] == ["noise.variance"]
+    for made, match in (
+        (model(None, shares=(0,)), "table 0 has no effect: no other table learns"),
+        (model(0.1, None), "table 1 has no effect: no other table learns"),
+        (model(None, 0.1), "table 1 has no effect: this table learns no noise variance"),
+        (model(None, None, None), "table 1 does not say which noise variance is shared"),
+        (model(None, None, vary=True), "table 1 has no effect: the noise variance is a function"),
+    ):
+        with pytest.raises(qd.DataError, match=f"^share_noise of {match}"):
+            made.fit()

@@ -10,7 +10,7 @@
 //! | `errors` | errors of the library as exceptions of `quadrat._errors` |
 //! | `work` | long work: threads, signals, progress |
 //! | `geometry` | polygons as WKB, longitudes and latitudes |
-//! | `support`, `likelihood`, `observations`, `model`, `posterior`, `prediction`, `rows` | the library |
+//! | `support`, `likelihood`, `observations`, `noises`, `model`, `posterior`, `prediction`, `rows` | the library |
 //! | `shards`, `asked` | a part of the rows in each process, and who asks them |
 //! | `study` | study files, by `quadrat-study` |
 //! | `program` | the program itself |
@@ -25,6 +25,7 @@ mod errors;
 mod geometry;
 mod likelihood;
 mod model;
+mod noises;
 mod observations;
 mod plane;
 mod posterior;

@@ -20,6 +20,7 @@ use crate::buffers::Numbers;
 use crate::errors::{Failure, Outcome};
 use crate::geometry::GeographicMap;
 use crate::likelihood::Likelihood;
+use crate::noises::Noises;
 use crate::observations::observations;
 use crate::posterior::Posterior;
 
@@ -32,6 +33,7 @@ pub struct Model {
     prior: Prior,
     /// What a new row of each table is.
     new_rows: Vec<NewRow>,
+    noises: Noises,
 }
 
 /// Start, value, whether it is fixed, prior, lower and upper bound of a hyperparameter.
@@ -58,6 +60,7 @@ impl Model {
         Ok(Self {
             prior,
             new_rows: Vec::new(),
+            noises: Noises::default(),
         })
     }
 
@@ -71,6 +74,8 @@ impl Model {
         output: Option<String>,
         share_noise: bool,
     ) -> PyResult<Self> {
+        let mut noises = self.noises.clone();
+        noises.observe(&likelihood.reported, output.as_deref(), share_noise);
         let made = observations(support, likelihood, times, output, share_noise);
         let table = made.map_err(|failure| failure.raise(py))?;
         let mut new_rows = self.new_rows.clone();
@@ -78,6 +83,7 @@ impl Model {
         Ok(Self {
             prior: self.prior.clone().observe(table),
             new_rows,
+            noises,
         })
     }
 
@@ -113,9 +119,11 @@ impl Model {
             let link: Link = link.parse().map_err(Failure::Input)?;
             Ok(self.prior.clone().vary(varying, parsed(kernel)?, link))
         };
-        made()
+        let mut varied = made()
             .map(|prior| self.with(prior))
-            .map_err(|e| e.raise(py))
+            .map_err(|e| e.raise(py))?;
+        varied.noises.vary(what);
+        Ok(varied)
     }
 
     /// With a function that is not negative where it matters.
@@ -151,6 +159,7 @@ impl Model {
         progress: Option<Bound<'_, PyAny>>,
         map: Option<&GeographicMap>,
     ) -> PyResult<Posterior> {
+        self.noises.check().map_err(|failure| failure.raise(py))?;
         let prior = self.prior.clone();
         let new_rows = self.new_rows.clone();
         let note = map.map(GeographicMap::note).transpose();
@@ -197,6 +206,7 @@ impl Model {
         Self {
             prior,
             new_rows: self.new_rows.clone(),
+            noises: self.noises.clone(),
         }
     }
 
