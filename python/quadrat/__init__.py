@@ -54,7 +54,7 @@ _PLACES = {
     "_row_values": ["RowValues"],
     "_study": ["StudyResult", "Table", "run"],
     "_supports": ["Support", "bag", "box", "cells", "grid", "point", "region"],
-    "_ungroup": ["Ungrouped", "UngroupedYears", "ungroup"],
+    "_ungroup": ["Ungrouped", "UngroupedGroups", "UngroupedYears", "ungroup"],
     "_violins": ["violins"],
 }
 _WHERE = {name: module for module, names in _PLACES.items() for name in names}

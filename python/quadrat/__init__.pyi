@@ -50,6 +50,7 @@ from ._supports import (
 )
 from ._ungroup import (
     Ungrouped as Ungrouped,
+    UngroupedGroups as UngroupedGroups,
     UngroupedYears as UngroupedYears,
     ungroup as ungroup,
 )

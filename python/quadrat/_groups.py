@@ -56,3 +56,48 @@ def take_rows(frame, rows):
     if hasattr(frame, "take"):
         return frame.take(rows)
     return frame[rows]
+
+
+def grouped(by, data, rows):
+    """The columns that tell groups of rows apart, at the first row of each, and their rows.
+
+    Parameters
+    ----------
+    by : str, list of str, dict or array_like
+        A column of `data`, several, or labels by name.
+    """
+    labels = _labels(by, data, rows)
+    keys = zip(*labels.values()) if labels else [()] * rows
+    members = {}
+    for row, key in enumerate(keys):
+        members.setdefault(key, []).append(row)
+    columns = {name: [key[at] for key in members] for at, name in enumerate(labels)}
+    return columns, list(members.values())
+
+
+def _labels(by, data, rows):
+    """Columns of labels by name: missing ones are `None`."""
+    if isinstance(by, str):
+        by = [by]
+    if isinstance(by, (list, tuple)):
+        strange = [name for name in by if not isinstance(name, str)]
+        if strange:
+            raise DataError(f"by has {strange[0]!r}; give names of columns of data, or labels of "
+                            "all rows as by={\"region\": [..]}")
+        by = {name: _frames.take(data, name, "by") for name in by}
+    elif not isinstance(by, Mapping):
+        by = {str(getattr(by, "name", None) or "group"): by}
+    found = {}
+    for name, own in by.items():
+        own = _frames.take(data, own, f"by ({name})") if isinstance(own, str) else own
+        own = _frames.values(own)
+        if not hasattr(own, "__len__") or len(own) != rows:
+            given = f"{len(own)} labels" if hasattr(own, "__len__") else type(own).__name__
+            raise DataError(f"by: {name} is {given}, and the table has {rows} rows; give a label "
+                            "for each")
+        found[name] = [None if _frames.is_missing(label) else label for label in own]
+        for row, label in enumerate(found[name]):
+            if getattr(label, "__hash__", None) is None:
+                raise DataError(f"by: {name} is {type(label).__name__} in row {row}; a label is a "
+                                "number or a text")
+    return found

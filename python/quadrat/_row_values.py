@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from . import _arrays, _frames
+from . import _arrays, _frames, _groups
 from ._errors import DataError
 
 
@@ -106,7 +104,7 @@ class RowValues:
         return _arrays.received(self._told.draws(n, seed), n, len(self))
 
     def to_dict(self):
-        """The columns of the place or the group, ``mean``, ``sd``, ``lower``, ``median``, ``upper``."""
+        """The place or the group, then ``mean``, ``sd``, ``lower``, ``median``, ``upper``."""
         numbers = {name: getattr(self, name) for name in ("mean", "sd", "lower", "median", "upper")}
         return {**self._columns, **numbers}
 
@@ -143,44 +141,5 @@ def row_values(posterior, table, by, level, non_negative, seed, data):
         columns = dict(told[0].placed.columns) if told else {}
         return RowValues(posterior, table, columns, None, settings, data)
     rows = len(told[0]) if told else tables[table] if table < len(tables) else 0
-    columns, groups = grouped(by, data, rows)
+    columns, groups = _groups.grouped(by, data, rows)
     return RowValues(posterior, table, columns, groups, settings, data)
-
-
-def grouped(by, data, rows):
-    """The columns that tell groups of rows apart, at the first row of each, and their rows."""
-    labels = _labels(by, data, rows)
-    keys = zip(*labels.values()) if labels else [()] * rows
-    members = {}
-    for row, key in enumerate(keys):
-        members.setdefault(key, []).append(row)
-    columns = {name: [key[at] for key in members] for at, name in enumerate(labels)}
-    return columns, list(members.values())
-
-
-def _labels(by, data, rows):
-    """Columns of labels by name: missing ones are `None`."""
-    if isinstance(by, str):
-        by = [by]
-    if isinstance(by, (list, tuple)):
-        strange = [name for name in by if not isinstance(name, str)]
-        if strange:
-            raise DataError(f"by has {strange[0]!r}; give names of columns of data, or labels of "
-                            "all rows as by={\"region\": [..]}")
-        by = {name: _frames.take(data, name, "by") for name in by}
-    elif not isinstance(by, Mapping):
-        by = {str(getattr(by, "name", None) or "group"): by}
-    found = {}
-    for name, own in by.items():
-        own = _frames.take(data, own, f"by ({name})") if isinstance(own, str) else own
-        own = _frames.values(own)
-        if not hasattr(own, "__len__") or len(own) != rows:
-            given = f"{len(own)} labels" if hasattr(own, "__len__") else type(own).__name__
-            raise DataError(f"by: {name} is {given}, and the table has {rows} rows; give a label "
-                            "for each")
-        found[name] = [None if _frames.is_missing(label) else label for label in own]
-        for row, label in enumerate(found[name]):
-            if getattr(label, "__hash__", None) is None:
-                raise DataError(f"by: {name} is {type(label).__name__} in row {row}; a label is a "
-                                "number or a text")
-    return found

@@ -7,7 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _arrays, _draw, _frames, _quadrat, _rows
+from . import _arrays, _draw, _frames, _groups, _quadrat, _rows
 from ._errors import DataError, FitWarning
 
 #: A number with its interval.
@@ -139,33 +139,16 @@ class Ungrouped:
         return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 
 
-class UngroupedYears:
-    """Several years ungrouped together: a mapping of years to :class:`Ungrouped`.
-
-    Draws of all years belong together: the first of every year is one draw of all.
-
-    Attributes
-    ----------
-    years : numpy.ndarray
-        The years, ascending.
-    """
+class _Several:
+    """A mapping of names to what is told of each."""
 
     # As of one year.
     _like = None
+    _each: dict
 
-    def __init__(self, asked, along):
-        self._asked, self._along = asked, along
-        self.years = np.unique(along)
-        rows = [np.flatnonzero(along == year) for year in self.years]
-        years = [(float(year), own.tolist()) for year, own in zip(self.years, rows)]
-        told = _quadrat.ungroup_along(asked, years)
-        own = [{**asked, **{name: asked[name][at] for name in ("lower", "upper", "count")}}
-               for at in rows]
-        self._each = {float(year): Ungrouped(part, one, (asked, along, float(year)))
-                      for year, part, one in zip(self.years, own, told)}
-
-    def __reduce__(self):
-        return UngroupedYears, (self._asked, self._along)
+    def _named(self, steps):
+        """The columns of names, of which each has so many steps."""
+        raise NotImplementedError
 
     def __copy__(self):
         return self
@@ -179,8 +162,63 @@ class UngroupedYears:
     def __iter__(self):
         return iter(self._each)
 
-    def __contains__(self, year):
-        return year in self._each
+    def __contains__(self, name):
+        return name in self._each
+
+    def keys(self):
+        """The names."""
+        return self._each.keys()
+
+    def values(self):
+        """What is told of each."""
+        return self._each.values()
+
+    def items(self):
+        """Both."""
+        return self._each.items()
+
+    @property
+    def warnings(self):
+        """What a careful reader should know, each once."""
+        told = [warning for one in self.values() for warning in one.warnings]
+        return list(dict.fromkeys(told))
+
+    def to_dict(self):
+        """Names, edges and what is told of the steps, as the program's table has them."""
+        each = {name: one.to_dict() for name, one in self.items()}
+        steps = [len(one["from"]) for one in each.values()]
+        names = next(iter(each.values()))
+        return {**self._named(steps),
+                **{name: np.concatenate([one[name] for one in each.values()]) for name in names}}
+
+    def to_frame(self):
+        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
+        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
+
+
+class UngroupedYears(_Several):
+    """Several years ungrouped together: a mapping of years to :class:`Ungrouped`.
+
+    Draws of all years belong together: the first of every year is one draw of all.
+
+    Attributes
+    ----------
+    years : numpy.ndarray
+        The years, ascending.
+    """
+
+    def __init__(self, asked, along):
+        self._asked, self._along = asked, along
+        self.years = np.unique(along)
+        rows = [np.flatnonzero(along == year) for year in self.years]
+        years = [(float(year), own.tolist()) for year, own in zip(self.years, rows)]
+        told = _quadrat.ungroup_along(asked, years)
+        own = [_some(asked, at) for at in rows]
+        self._each = {float(year): Ungrouped(part, one, (asked, along, float(year)))
+                      for year, part, one in zip(self.years, own, told)}
+
+    def __reduce__(self):
+        return UngroupedYears, (self._asked, self._along)
 
     def __getitem__(self, year):
         try:
@@ -190,39 +228,66 @@ class UngroupedYears:
             raise DataError(f"{year!r} is none of the {len(self)} years from {first:g} to "
                             f"{last:g}") from None
 
-    def keys(self):
-        """The years."""
-        return self._each.keys()
-
-    def values(self):
-        """What is told of each year."""
-        return self._each.values()
-
-    def items(self):
-        """Both."""
-        return self._each.items()
-
     def __repr__(self):
         first, last = self.years[0], self.years[-1]
         return f"<UngroupedYears: {len(self)} years from {first:g} to {last:g}>"
 
-    @property
-    def warnings(self):
-        """What a careful reader should know, each once."""
-        told = [warning for one in self.values() for warning in one.warnings]
-        return list(dict.fromkeys(told))
+    def _named(self, steps):
+        return {"year": np.repeat(self.years, steps)}
 
-    def to_dict(self):
-        """Years, edges and what is told of the steps, as the program's table has them."""
-        each = {year: one.to_dict() for year, one in self.items()}
-        years = [np.full(len(one), year) for year, one in self.items()]
-        names = next(iter(each.values()))
-        return {"year": np.concatenate(years),
-                **{name: np.concatenate([one[name] for one in each.values()]) for name in names}}
 
-    def to_frame(self):
-        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
-        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
+class UngroupedGroups(_Several):
+    """Several populations, each ungrouped by itself: a mapping of labels to what is told of each.
+
+    The label is a tuple where several columns tell them apart. Values are :class:`Ungrouped`, or
+    :class:`UngroupedYears`. Random numbers depend on the label alone, as in the program.
+    """
+
+    def __init__(self, asked, along, columns, members):
+        self._told_of, self._columns = (asked, along, columns, members), columns
+        names = list(zip(*columns.values()))
+        own = [{**_some(asked, rows), "name": _cells(name)}
+               for name, rows in zip(names, members)]
+        years = [None if along is None else along[rows] for rows in members]
+        self._each = {}
+        for name, *of in zip(names, own, years):
+            try:
+                self._each[name[0] if len(name) == 1 else name] = _one(*of)
+            except DataError as error:
+                raise DataError(f"{', '.join(_cells(name))}: {error}") from None
+
+    def __reduce__(self):
+        return UngroupedGroups, self._told_of
+
+    def __getitem__(self, label):
+        try:
+            return self._each[label]
+        except (KeyError, TypeError):
+            raise DataError(f"{label!r} is none of the {len(self)} groups by "
+                            f"{', '.join(self._columns)}") from None
+
+    def __repr__(self):
+        return f"<UngroupedGroups by {', '.join(self._columns)}: {len(self)} groups>"
+
+    def _named(self, steps):
+        return {name: [label for label, n in zip(own, steps) for _ in range(n)]
+                for name, own in self._columns.items()}
+
+
+def _some(asked, rows):
+    """What is asked of some of the rows."""
+    return {**asked, **{name: None if asked[name] is None else asked[name][rows]
+                        for name in ("lower", "upper", "count", "exposure")}}
+
+
+def _one(asked, along):
+    return Ungrouped(asked) if along is None else UngroupedYears(asked, along)
+
+
+def _cells(name):
+    """Labels as the cells of a table have them."""
+    whole = [int(own) if isinstance(own, float) and own.is_integer() else own for own in name]
+    return ["" if own is None else str(own) for own in whole]
 
 
 def _year(asked, along, year):
@@ -236,8 +301,8 @@ def _edges(value, name, bands, rows, end):
     return np.where(np.isnan(edges), end, edges)
 
 
-def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first=None, last=None,
-            log=False, step=None, edges=None, sampled=None, expected=False, level=0.95,
+def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=None, first=None,
+            last=None, log=False, step=None, edges=None, sampled=None, expected=False, level=0.95,
             draws=1000, seed=1):
     """Counts in bands as counts in steps, with intervals.
 
@@ -255,6 +320,9 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
     along : array_like or str, optional
         The year of each row: all years are ungrouped together and inform each other. Each may have
         bands of its own.
+    by : str, list of str, or dict, optional
+        What tells populations apart, each of which is ungrouped by itself: a column of `bands`,
+        several, or labels by name.
     first, last : float, optional
         Where an open first band begins and an open last one ends.
     log : bool
@@ -276,7 +344,7 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
 
     Returns
     -------
-    Ungrouped, or UngroupedYears where there are years
+    Ungrouped, UngroupedYears where there are years, or UngroupedGroups by `by`
 
     Examples
     --------
@@ -299,14 +367,19 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, first
         "edges": _arrays.optional(edges, "edges"),
         "log": bool(log), "expected": bool(expected), "level": _arrays.probability(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
+        "name": [],
     }
-    if along is None:
-        found = Ungrouped(asked)
-    elif exposure is not None:
+    if along is not None and exposure is not None:
         raise DataError("along is for counts, and an exposure was given: ungroup the rates of each "
                         "year by itself")
+    along = _arrays.optional(along, "along", bands, rows)
+    if by is None:
+        found = _one(asked, along)
     else:
-        found = UngroupedYears(asked, _arrays.column(along, "along", bands, rows))
+        columns, members = _groups.grouped(by, bands, rows)
+        if not columns:
+            raise DataError("by is empty; name the column that tells the groups apart")
+        found = UngroupedGroups(asked, along, columns, members)
     found._like = bands
     for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""The densities of the examples as Python says them; as in `example_models.py`."""
+"""The densities and steps of the examples as Python says them; as in `example_models.py`."""
 
 import numpy as np
 
@@ -15,6 +15,17 @@ def bills(read):
                       "species": np.repeat(species, [len(one["x"]) for one in each]).tolist(),
                       **{name: np.concatenate([one[name] for one in each])
                          for name in ("density", "lower", "upper")}}
+
+
+def constituencies(read):
+    # The last band is "85+", and has no end.
+    rows = read("bands", **{
+        "from": lambda cells: {"from": np.array([float(cell.rstrip("+")) for cell in cells])},
+        "to": ends("to", "inf")})
+    by = "constituency" if rows.data is not None else {
+        "constituency": rows.columns["constituency"]}
+    yield "steps", qd.ungroup(rows.data, lower=rows["from"], upper=rows["to"],
+                              count=rows["people"], by=by).to_dict()
 
 
 def galaxies(read):

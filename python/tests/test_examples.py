@@ -16,20 +16,13 @@ from example_rows import ends, reader
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
 NUMBERS = {"mean", "sd", "lower", "median", "upper"}
 
-# Tables of examples that a study alone gives, and why; `test_study.py` runs these studies.
-STUDIES_ONLY = {
-    ("constituencies", "steps"): "each has draws of its own, by its name; one is tested below",
-}
-
-
 def models():
     """What says each example, by its name."""
     found = {}
     for path in sorted((ROOT / "examples").glob("*/study.toml")):
         name = path.parent.name
-        if name != "constituencies":
-            word = name.replace("-", "_")
-            found[name] = getattr(example_jobs, word, None) or getattr(example_models, word)
+        word = name.replace("-", "_")
+        found[name] = getattr(example_jobs, word, None) or getattr(example_models, word)
     return found
 
 
@@ -89,8 +82,7 @@ def test_an_example_has_the_numbers_of_the_program(name, is_frame, ran):
         assert {"lower", "upper"} <= set(found)
         same(found, {name: expected[name] for name in found})
         compared.add(asked)
-    left = {path.stem for path in out.glob("*.csv")} - compared
-    assert left == {asked for example, asked in STUDIES_ONLY if example == name}
+    assert compared == {path.stem for path in out.glob("*.csv")}
 
 
 @pytest.mark.parametrize("is_frame", [False, True], ids=["arrays", "frames"])

@@ -213,3 +213,31 @@ def test_a_study_of_bands_is_run_as_the_program_does(program, tmp_path):
     np.testing.assert_allclose(np.sum(found["steps"]["mean"][:10]), 450)
     own = qd.ungroup(bands, lower="from", upper="to", count="people")
     np.testing.assert_allclose(own.mean, found["steps"]["mean"], rtol=1e-12)
+
+
+def test_populations_are_ungrouped_by_their_labels():
+    frame = pd.DataFrame({"town": ["a"] * 3 + ["b"] * 3, "year": [1.0] * 6,
+                          "from": [0, 10, 20] * 2, "to": [10, 20, 30] * 2,
+                          "people": [50, 40, 20, 500, 300, 90], "of": [500.0] * 6})
+    asked = {"lower": "from", "upper": "to", "count": "people"}
+    towns = qd.ungroup(frame, **asked, by="town")
+    assert repr(towns) == "<UngroupedGroups by town: 2 groups>" and list(towns) == ["a", "b"]
+    steps = towns.to_frame()
+    assert list(steps)[:3] == ["town", "from", "to"] and len(steps) == 60
+    # Draws add up to the bands; random numbers are those of the label, whatever is beside it.
+    np.testing.assert_allclose(towns["b"].draws(9)[:, :10].sum(1), 500)
+    alone = qd.ungroup(frame[3:], **asked, by=["town"])
+    np.testing.assert_array_equal(alone["b"].upper, towns["b"].upper)
+    again = pickle.loads(pickle.dumps(towns))
+    np.testing.assert_array_equal(again["a"].draws(5), towns["a"].draws(5))
+    rates = qd.ungroup(frame, **asked, exposure="of", by={"town": frame["town"], "n": [1] * 6})
+    assert rates[("a", 1)].is_rate and rates.to_dict()["n"] == [1] * 60
+    years = qd.ungroup(frame, **asked, along="year", by="town")
+    assert list(years["a"]) == [1.0] and list(years.to_dict())[:3] == ["town", "year", "from"]
+    for match, more in (("by is empty", {"by": []}), ("no column \"city\"", {"by": "city"}),
+                        ("town is 2 labels", {"by": {"town": ["a", "b"]}}),
+                        ("^b: ", {"by": "town", "count": [1, 2, 3, 1, -2, 3]})):
+        with pytest.raises(qd.DataError, match=match):
+            qd.ungroup(frame, **{**asked, **more})
+    with pytest.raises(qd.DataError, match="'c' is none of the 2 groups by town"):
+        towns["c"]

@@ -51,6 +51,8 @@ pub struct Asked {
     level: f64,
     draws: usize,
     seed: u64,
+    /// The cells that name a population among others, on which its random numbers depend.
+    name: Vec<String>,
 }
 
 impl Asked {
@@ -100,14 +102,16 @@ impl Asked {
             bands: Some((lower, upper)),
         });
         let each: Vec<Year<'_>> = each.collect();
-        let found = self.builder().estimate_along(&each, random_stream(&[]));
+        let found = self
+            .builder()
+            .estimate_along(&each, random_stream(&self.name));
         let found = found.map_err(|error| Failure::Data(error.to_string()))?;
         Ok(found.into_iter().map(Found::Counts).collect())
     }
 
     fn found(&self) -> Outcome<Found> {
         let asked = self.builder();
-        let stream = random_stream(&[]);
+        let stream = random_stream(&self.name);
         let found = match &self.exposure {
             Some(Numbers(exposure)) => {
                 let of = Population {
