@@ -33,6 +33,9 @@ pub(super) const ROUNDS: usize = 10;
 /// deviation: with covariances of a condition number of 1e9 rounding allows no more.
 const IDLE: (usize, f64) = (5, 1e-9);
 const ARRIVED: f64 = 1e-2;
+/// Rounding of the evidence beyond which it is not told, in nats, and as a share of it where it is
+/// so low that it counts for nothing.
+const UNTOLD: (f64, f64) = (1e-3, 1e-6);
 
 /// The mode of the nodes' posterior.
 pub struct Mode {
@@ -145,7 +148,15 @@ pub(super) fn find_mode_from(
     for jitter in JITTERS.into_iter().filter(|jitter| *jitter >= least) {
         search.jitter = jitter;
         match search.run(begin) {
-            Ok(Some(found)) => return Ok(search.finish(found)),
+            Ok(Some(found)) if search.is_told(&found.at) => return Ok(search.finish(found)),
+            // Jitter is no help: what is known is met all the same, by as large numbers.
+            Ok(Some(_)) => {
+                last = Some(LinalgError::NotPositiveDefinite {
+                    size: search.pinned.len(),
+                    pivot: 0,
+                });
+                break;
+            }
             // No function was found that meets what is known.
             Ok(None) => {
                 return Err(FitError::NotConverged {
@@ -254,6 +265,23 @@ impl Search<'_> {
         Ok(met.map(|(values, dual)| self.at(values, dual)))
     }
 
+    /// Rounding of `(f - m)' b / 2` where rows are known exactly, in nats: rows that determine each
+    /// other, as under a long lengthscale, are met by large duals, of whose products digits cancel.
+    fn rounding(&self, at: &NewtonIterate) -> f64 {
+        if self.pinned.is_empty() {
+            return 0.0;
+        }
+        let dual = at.dual.iter().enumerate();
+        // Entries of K are right to rounding, and err by themselves.
+        let squares: f64 = dual.map(|(i, b)| b * b * self.k[(i, i)]).sum();
+        0.5 * f64::EPSILON * squares
+    }
+
+    /// Whether double precision tells the evidence: beyond, it may have any value and sign.
+    fn is_told(&self, at: &NewtonIterate) -> bool {
+        self.rounding(at) <= UNTOLD.0.max(UNTOLD.1 * -at.objective)
+    }
+
     /// `m + K b`.
     pub fn moved(&self, dual: &[f64]) -> Vec<f64> {
         let away = matvec(self.k.as_ref(), dual);
@@ -341,10 +369,13 @@ impl Search<'_> {
                 .place_multipliers(&curvature.pulled(&slope), &mut at.jets);
             let residual = self.length(&slopes, &precisions, (&q, &x));
             // Rounding of a sum of many terms is not a fall.
-            let slack = 1e-11 * (1.0 + at.objective.abs());
+            let rounding = self.rounding(&at);
+            let slack = rounding.max(1e-11 * (1.0 + at.objective.abs()));
             let tolerance = self.options.tolerance.max(curvature.rounding(&precisions));
             let has_arrived = idle >= IDLE.0 && residual <= ARRIVED;
-            let ended = is_known || residual <= tolerance || has_arrived;
+            // A step of Newton's gains half the square of its length.
+            let is_rounding = 0.5 * residual * residual <= rounding;
+            let ended = is_known || residual <= tolerance || has_arrived || is_rounding;
             let finish = |at: NewtonIterate, converged: bool| Found {
                 at,
                 log_det: curvature.sweep.log_det

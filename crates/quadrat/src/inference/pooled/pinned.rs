@@ -64,6 +64,11 @@ impl Pinned {
         self.rows.is_empty()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The place of a row among these.
     fn place(&self, row: usize) -> Option<usize> {
         self.rows.binary_search(&row).ok()

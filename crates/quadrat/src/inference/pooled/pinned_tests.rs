@@ -146,3 +146,24 @@ fn gradients_beside_exact_rows_are_differences() {
         }
     }
 }
+
+/// Rows that a smooth function makes follow from each other ask for a quadratic form of which
+/// rounding leaves no digit, and no sign: its evidence must not be the highest.
+#[test]
+fn no_evidence_is_told_where_rounding_decides() {
+    let pools = apart(Link::Exp);
+    let toy = Toy::new(&NODES, vec![amounts(Link::Exp, [0.0; 3])]);
+    let evidence = PooledEvidence::new(&toy, &pools, PooledOptions::default());
+    let (likely, _) = evidence.evaluate(&[1.2, 0.35]).unwrap();
+    let mut refused = 0;
+    for power in 1..40 {
+        match evidence.evaluate(&[1.2, 0.35 * 1.6_f64.powi(power)]) {
+            Ok((told, _)) => assert!(told < likely, "{power}: {told} {likely}"),
+            Err(error) => {
+                assert!(error.is_recoverable(), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0, "longer lengthscales are wanted here");
+}
