@@ -277,7 +277,6 @@ impl<'a> Ungroup<'a> {
                 level: self.level,
                 seed: self.seed,
                 stream,
-                settings: if is_given { 1 } else { SETTINGS },
             };
             counting.estimate(sample, warnings)
         };
@@ -363,6 +362,7 @@ impl<'a> Ungroup<'a> {
             level: (-length.ln(), LEVEL_SD),
             ways: apart::ways(&terms.into_iter().collect::<Vec<_>>(), &[], &cells.band),
             settings: prior::settings(SETTINGS, variance, length, self.seed),
+            offsets: vec![0.0; SETTINGS],
             central: prior::central(variance, length),
             draws: self.draws,
             seed: self.seed,
@@ -434,6 +434,7 @@ pub(super) fn given(cells: usize) -> Sample {
         weights: vec![1.0],
         effective: 1.0,
         settings: 1.0,
+        tried: 1,
         lost: 0,
         apart: 0,
     }

@@ -50,8 +50,6 @@ pub(super) struct Counting<'a> {
     pub level: f64,
     pub seed: u64,
     pub stream: u64,
-    /// How many settings were tried.
-    pub settings: usize,
 }
 
 impl Counting<'_> {
@@ -85,7 +83,7 @@ impl Counting<'_> {
             })
             .collect();
         let lost = (sample.lost, draws + sample.lost);
-        warnings.extend(poor(sample.effective, sample.settings, self.settings, lost));
+        warnings.extend(poor(sample.effective, sample.settings, sample.tried, lost));
         Ok(Estimate {
             axis: self.bands.axis,
             cells: self.cells.clone(),

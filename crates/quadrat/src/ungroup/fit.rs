@@ -33,6 +33,8 @@ pub(super) struct Task {
     /// Ways in which bands are apart, each with the terms of its prior: one at least.
     pub ways: Vec<Way>,
     pub settings: Vec<Setting>,
+    /// Log of the prior of every setting over what it was drawn from.
+    pub offsets: Vec<f64>,
     /// Where the search for modes begins.
     pub central: Setting,
     /// How many draws.
@@ -56,8 +58,9 @@ pub(super) struct Sample {
     pub weights: Vec<f64>,
     /// How many draws of equal weight say as much, over how many there are.
     pub effective: f64,
-    /// The same of settings, in numbers.
+    /// The same of settings, in numbers, and how many were tried.
     pub settings: f64,
+    pub tried: usize,
     /// Draws that could not be moved to their totals.
     pub lost: usize,
     /// How many runs of bands are apart in most draws.
@@ -72,15 +75,51 @@ impl Task {
     pub fn run(&self, targets: &[KnownPopulation]) -> Vec<Result<Sample, UngroupError>> {
         let starts = self.starts(targets);
         let evidence = self.evidence(targets, &starts);
+        // Populations that few settings explain have settings of their own (`refine.rs`).
+        let own: Vec<Option<Result<Sample, UngroupError>>> = (0..targets.len())
+            .into_par_iter()
+            .map(|p| {
+                let starts: Vec<Vec<f64>> = starts.iter().map(|way| way[p].clone()).collect();
+                let first: Vec<f64> = evidence.iter().map(|at| at[p]).collect();
+                self.refined(&targets[p], starts, &first)
+            })
+            .collect();
+        let is_shared = |p: &usize| own[*p].is_none();
+        let shared: Vec<usize> = (0..targets.len()).filter(is_shared).collect();
+        let of_shared = |all: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            let each = all.iter();
+            each.map(|at| shared.iter().map(|&p| at[p]).collect())
+                .collect()
+        };
+        let evidence = of_shared(&evidence);
+        let starts: Vec<Vec<Vec<f64>>> = starts
+            .into_iter()
+            .map(|way| shared.iter().map(|&p| way[p].clone()).collect())
+            .collect();
+        let targets: Vec<KnownPopulation> = shared.iter().map(|&p| targets[p].clone()).collect();
+        let mut shared = self.sampled(&targets, &starts, &evidence).into_iter();
+        let each = own.into_iter();
+        each.map(|own| own.or_else(|| shared.next()))
+            .map(|found| found.unwrap_or(Err(UngroupError::Nothing)))
+            .collect()
+    }
+
+    /// The same at the settings of the task, by their evidence.
+    pub(super) fn sampled(
+        &self,
+        targets: &[KnownPopulation],
+        starts: &[Vec<Vec<f64>>],
+        evidence: &[Vec<f64>],
+    ) -> Vec<Result<Sample, UngroupError>> {
         let wanted: Vec<Vec<usize>> = (0..targets.len())
-            .map(|p| allocated(&evidence, p, self.draws.div_ceil(2)))
+            .map(|p| allocated(evidence, p, self.draws.div_ceil(2)))
             .collect();
         let used: Vec<usize> = (0..evidence.len())
             .filter(|&s| wanted.iter().any(|w| w[s] > 0))
             .collect();
         let blocks: Vec<Vec<Block>> = used
             .par_iter()
-            .map(|&s| self.blocks(s, targets, &starts, &wanted))
+            .map(|&s| self.blocks(s, targets, starts, &wanted))
             .collect();
         let mut of: Vec<Vec<Vec<Option<ConditionalDraw>>>> =
             targets.iter().map(|_| Vec::new()).collect();
@@ -136,6 +175,7 @@ impl Task {
     ) -> Vec<Vec<f64>> {
         let at = |s: usize| {
             let (way, setting) = self.at(s);
+            let offset = self.offsets[s % self.settings.len()];
             let prior = self.prior(way, setting);
             let one = |(target, start): (&KnownPopulation, &Vec<f64>)| match ConditionalMode::find(
                 &self.pools,
@@ -143,7 +183,7 @@ impl Task {
                 &prior,
                 start,
             ) {
-                Ok(Some(known)) => known.log_evidence + self.ways[way].log_odds,
+                Ok(Some(known)) => known.log_evidence + self.ways[way].log_odds + offset,
                 _ => f64::NEG_INFINITY,
             };
             targets.iter().zip(&starts[way]).map(one).collect()
@@ -224,6 +264,7 @@ impl Task {
             weights,
             effective: effective * kept.len() as f64 / all as f64,
             settings: 1.0 / squares,
+            tried: self.settings.len(),
             lost: all - kept.len(),
             apart: self.held(wanted),
         })

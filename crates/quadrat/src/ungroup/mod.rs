@@ -48,6 +48,8 @@ mod prior;
 mod rate_fit;
 mod rate_prior;
 mod rates;
+mod refine;
+mod settings;
 mod standard;
 mod tail;
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! `v` is 0.15 for ages and 0.3 for amounts of money: of 40 local authorities of England and Wales
 //! and of 40 counties of the United States.
 
+use super::settings::StandardNormals;
 use crate::inference::pooled::NodePrior;
 use crate::linalg::Mat;
 use crate::special::exp;
@@ -36,14 +37,19 @@ pub(super) type Setting = [f64; 4];
 pub(super) fn settings(count: usize, variance: f64, length: f64, seed: u64) -> Vec<Setting> {
     let scramble = (seed ^ (seed >> 32)) as u32;
     let one = |i: usize| {
-        std::array::from_fn(|d| {
+        let z = std::array::from_fn(|d| {
             let u = f64::from(sobol_burley::sample(i as u32, d as u32, scramble));
             // The sequence holds zero.
-            let z = normal_quantile(u.clamp(1e-9, 1.0 - 1e-9));
-            central(variance, length)[d] * (LOG_SDS[d] * z).exp()
-        })
+            normal_quantile(u.clamp(1e-9, 1.0 - 1e-9))
+        });
+        setting(&central(variance, length), &z)
     };
     (0..count).map(one).collect()
+}
+
+/// The setting of standard normals, by that in the middle of the prior.
+pub(super) fn setting(central: &Setting, z: &StandardNormals) -> Setting {
+    std::array::from_fn(|d| central[d] * (LOG_SDS[d] * z[d]).exp())
 }
 
 /// The setting in the middle of the prior.

@@ -15,8 +15,11 @@ use rayon::prelude::*;
 use super::super::error::UngroupError;
 use super::super::fit::{Sample, opposites, random};
 use super::super::prior::Setting as OfOne;
-use super::prior::{CellPlaces, DIMENSIONS, Setting, StandardNormals, UnitScale};
-use super::settings::{self, NormalFit, WeighedPoints, count, offsets, powered, taken};
+use super::super::settings::{
+    self, DIMENSIONS, NormalFit, Rounds, StandardNormals, WeighedPoints, count, offsets, powered,
+    taken,
+};
+use super::prior::{CellPlaces, Setting, UnitScale};
 use super::watched::Watched;
 use crate::inference::pooled::{ConditionalDraw, ConditionalMode, Pools, evened};
 use crate::linalg::Mat;
@@ -26,9 +29,16 @@ const USED: usize = 32;
 /// Ways in which years may hang together that are compared at each setting, in two rounds.
 const FIRST: usize = 8;
 const SECOND: usize = 12;
+/// How those by which years hang together are placed.
+const ROUNDS: Rounds = Rounds {
+    first: 32,
+    each: 24,
+    most: 8,
+    enough: 16.0,
+};
 /// The most settings that are looked at: those by which years hang together, those that are
 /// compared, and those that draws are of.
-pub(super) const MOST_SETTINGS: usize = settings::MOST + USED * (FIRST + SECOND) + USED;
+pub(super) const MOST_SETTINGS: usize = ROUNDS.points() + USED * (FIRST + SECOND) + USED;
 /// Covariances that are in memory at a time take about this many bytes.
 const BYTES: usize = 1 << 30;
 
@@ -60,11 +70,11 @@ struct Used {
 
 impl Task<'_> {
     /// # Returns
-    /// Draws, and how many settings were tried.
+    /// Draws.
     ///
     /// # Errors
     /// Where no setting has a mode, or no draw could be moved to the totals.
-    pub fn run(&self) -> Result<(Sample, usize), UngroupError> {
+    pub fn run(&self) -> Result<Sample, UngroupError> {
         let refused = |reason: &str| UngroupError::NoCurve {
             reason: reason.to_owned(),
         };
@@ -83,7 +93,10 @@ impl Task<'_> {
         }
         let sample = self.gathered(&used, blocks);
         let sample = sample.ok_or_else(|| refused("no draw could be moved to the totals"))?;
-        Ok((sample, ways.points.len() + tried))
+        Ok(Sample {
+            tried: ways.points.len() + tried,
+            ..sample
+        })
     }
 
     /// Draws of all settings. Each setting has the weight that it was taken by: what Laplace's
@@ -111,6 +124,7 @@ impl Task<'_> {
             apart: 0,
             effective,
             settings: count(&shares.collect::<Vec<f64>>()),
+            tried: used.len(),
             lost: all - kept.len(),
         })
     }
@@ -121,7 +135,7 @@ impl Task<'_> {
         let own = &self.of_one[likeliest];
         let mut start = self.start(own);
         let mut best = f64::NEG_INFINITY;
-        let ways = settings::found(self.seed, |points| {
+        let ways = settings::found(&ROUNDS, self.seed, |points| {
             let tried: Vec<Setting> = points.iter().map(|z| self.scale.setting(own, z)).collect();
             let found = self.evidence(&tried, &start);
             // Searches begin at the mode of what was likeliest.

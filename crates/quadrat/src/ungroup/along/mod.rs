@@ -7,7 +7,6 @@
 
 mod fit;
 mod prior;
-mod settings;
 #[cfg(test)]
 mod tests;
 mod watched;
@@ -111,21 +110,18 @@ impl Ungroup<'_> {
             .unzip();
         self.bounded(years.len(), bands.iter().sum(), cells.iter().sum())?;
         let sample = match bands == cells {
-            true => (given(cells.iter().sum()), 1),
+            true => given(cells.iter().sum()),
             false => self.joint(&mut checked, years, stream).run()?,
         };
         self.of_years(&mut checked, years, sample, stream)
     }
 
     /// What draws of all years say of each.
-    ///
-    /// # Arguments
-    /// * `tried` - how many settings were
     fn of_years(
         &self,
         checked: &mut [Checked],
         years: &[Year<'_>],
-        (sample, tried): (Sample, usize),
+        sample: Sample,
         stream: u64,
     ) -> Result<Vec<Estimate>, UngroupError> {
         let mut out: Vec<(usize, Estimate)> = Vec::new();
@@ -147,7 +143,6 @@ impl Ungroup<'_> {
                 level: self.level,
                 seed: self.seed,
                 stream: stream.wrapping_add(years[year.given].at.to_bits()),
-                settings: tried,
             };
             let warnings = std::mem::take(&mut year.warnings);
             out.push((year.given, counting.estimate(own, warnings)?));
@@ -233,6 +228,7 @@ impl Ungroup<'_> {
         for year in checked {
             let mut task = self.task(&year.bands, &year.cells);
             task.settings = of_one.to_vec();
+            task.offsets = vec![0.0; of_one.len()];
             let target = [KnownPopulation {
                 logs: self.logs(&year.counts, &year.cells, &year.bands),
                 stream: 0,

@@ -22,16 +22,12 @@
 //! linear maps of the inputs are covariances: Rasmussen and Williams 2006, section 4.2.4.
 
 use super::super::prior::{LEVEL_SD, PriorTerm, Setting as OfOne};
+use super::super::settings::StandardNormals;
 use crate::inference::pooled::NodePrior;
 use crate::linalg::{Mat, mirror_lower};
 use crate::special::exp;
 use crate::special::scalar::normal_cdf;
 
-/// Standard normals that stand for how years hang together: two lengthscales in years, two shares
-/// of cohorts.
-pub(super) type StandardNormals = [f64; DIMENSIONS];
-/// How many.
-pub(super) const DIMENSIONS: usize = 4;
 /// Log sd of lengthscales in years.
 const LOG_SD: f64 = 1.5;
 
@@ -62,7 +58,8 @@ pub(super) struct UnitScale {
 }
 
 impl UnitScale {
-    /// The hyperparameters of one table with those of a point.
+    /// The hyperparameters of one table with those of a point, which stands for how years hang
+    /// together: two lengthscales in years, two shares of cohorts.
     pub fn setting(&self, own: &OfOne, z: &StandardNormals) -> Setting {
         let cohorts = |z: f64| match self.has_cohorts {
             true => normal_cdf(z),

@@ -1,7 +1,7 @@
 //! Several years together.
 
 use super::super::prior::{LEVEL_SD, central, prior};
-use super::prior::DIMENSIONS;
+use super::super::settings::DIMENSIONS;
 use super::*;
 use crate::linalg::Cholesky;
 

@@ -256,3 +256,34 @@ fn the_median_of_few_people_is_between_two_of_them() {
         assert!((median - 5.0 * n).abs() < 0.5, "{counts:?}: {median}");
     }
 }
+
+/// Many people on a smooth curve leave so little of the prior of the roughness that one or two of
+/// its draws explained them, and another seed had intervals of twice the width.
+#[test]
+fn a_smooth_population_has_the_same_intervals_for_every_seed() {
+    let from: Vec<f64> = (0..20).map(|b| 5.0 * f64::from(b)).collect();
+    let to: Vec<f64> = from.iter().map(|x| x + 5.0).collect();
+    let people = |x: f64| 9e4 * (-(x / 60.0).powf(2.2)).exp();
+    let five = |x: &f64| (0..5).map(|i| people(x + f64::from(i) + 0.5).round()).sum();
+    let counts: Vec<f64> = from.iter().map(five).collect();
+    let widths = |seed: u64| {
+        let years = Ungroup::new(&from, &to).seed(seed);
+        let years = years.estimate(&counts).unwrap();
+        assert!(
+            years.effective_settings() > 15.0,
+            "{}",
+            years.effective_settings()
+        );
+        let ages = [2, 22, 52, 72];
+        ages.map(|age| years.upper()[age] - years.lower()[age])
+    };
+    let all = [1, 2, 3, 4].map(widths);
+    for age in 0..4 {
+        let each = all.map(|own| own[age]);
+        let (least, most) = each
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(a, b), w| (a.min(*w), b.max(*w)));
+        // Widths of settings differ by a half or so: means of 20 of them by an eighth.
+        assert!(most < 1.4 * least, "{age}: {each:?}");
+    }
+}

@@ -1,26 +1,40 @@
-//! How years hang together, by what their bands say of it.
+//! Settings of hyperparameters where they are likely.
 //!
-//! Many years say so much of it that draws of the prior would hardly hit on what is likely: points
-//! are drawn in rounds, the first from the prior and each other one around those that were likely.
-//! All are weighed against the mixture of what they were drawn from, of which the prior is a part,
-//! so that no weight is large by chance alone.
+//! Where tables say much of them, as many years do of how these hang together and smooth
+//! populations of their roughness, draws of the prior hardly hit on what is likely: points are
+//! drawn in rounds, the first from the prior and each other one around those that were likely. All
+//! are weighed against the mixture of what they were drawn from, of which the prior is a part, so
+//! that no weight is large by chance alone.
 //!
 //! # Source
 //! Adaptive multiple importance sampling: Cornuet, Marin, Mira and Robert 2012, Scandinavian
 //! Journal of Statistics 39:798.
 
-use super::prior::{DIMENSIONS, StandardNormals};
 use crate::linalg::{Cholesky, Mat, dot};
 use crate::special::scalar::{log_sum_exp, normal_quantile};
 
-/// Points of the first round, which are of the prior, and of every other one.
-const FIRST: usize = 32;
-const EACH: usize = 24;
-/// Rounds after the first at most, and how many points of equal weight end them.
-const ROUNDS: usize = 8;
-const ENOUGH: f64 = 16.0;
-/// The most points of all rounds.
-pub(super) const MOST: usize = FIRST + ROUNDS * EACH;
+/// Standard normals that stand for hyperparameters.
+pub(super) type StandardNormals = [f64; DIMENSIONS];
+/// How many.
+pub(super) const DIMENSIONS: usize = 4;
+
+/// How many points are looked at.
+pub(super) struct Rounds {
+    /// Those of the first round, which are of the prior, and of every other one.
+    pub first: usize,
+    pub each: usize,
+    /// Rounds after the first at most, and how many points of equal weight end them.
+    pub most: usize,
+    pub enough: f64,
+}
+
+impl Rounds {
+    /// The most points of all rounds.
+    pub const fn points(&self) -> usize {
+        self.first + self.most * self.each
+    }
+}
+
 /// A round is drawn around at least so many points of equal weight.
 const FEWEST: f64 = 10.0;
 /// What is wider than likely is around so many, and what is nearer around so few, with this part of
@@ -38,6 +52,8 @@ const HALVINGS: usize = 30;
 #[derive(Debug, Clone)]
 pub(super) struct WeighedPoints {
     pub points: Vec<StandardNormals>,
+    /// Log of the prior over what they were drawn from; and that times the evidence.
+    pub offsets: Vec<f64>,
     pub logs: Vec<f64>,
 }
 
@@ -111,24 +127,31 @@ impl NormalFit {
 /// # Returns
 /// None where no point has evidence.
 pub(super) fn found(
+    rounds: &Rounds,
     seed: u64,
     mut log_evidence: impl FnMut(&[StandardNormals]) -> Vec<f64>,
 ) -> Option<WeighedPoints> {
     let prior = NormalFit::new([0.0; DIMENSIONS], Mat::identity(DIMENSIONS, DIMENSIONS))?;
-    let (mut normals, mut points, mut evidence) = (vec![(prior, FIRST)], Vec::new(), Vec::new());
+    let (mut normals, mut points, mut evidence) =
+        (vec![(prior, rounds.first)], Vec::new(), Vec::new());
     for round in 0.. {
         let (normal, count_of_round) = &normals[round];
         let own = normal.points(*count_of_round, seed, round);
         evidence.extend(log_evidence(&own));
         points.extend(own);
         let mixture: Vec<(&NormalFit, usize)> = normals.iter().map(|(own, n)| (own, *n)).collect();
-        let logs = offsets(&mixture, &points).into_iter().zip(&evidence);
+        let offsets = offsets(&mixture, &points);
+        let logs = offsets.iter().zip(&evidence);
         let logs: Vec<f64> = logs.map(|(offset, log)| offset + log).collect();
-        if round == ROUNDS || count(&powered(&logs, 1.0)?) >= ENOUGH {
-            return Some(WeighedPoints { points, logs });
+        if round == rounds.most || count(&powered(&logs, 1.0)?) >= rounds.enough {
+            return Some(WeighedPoints {
+                points,
+                offsets,
+                logs,
+            });
         }
         let next = around(&points, &tempered(&logs, FEWEST)?)?;
-        normals.push((next, EACH));
+        normals.push((next, rounds.each));
     }
     None
 }
@@ -213,6 +236,13 @@ fn around(points: &[StandardNormals], weights: &[f64]) -> Option<NormalFit> {
 mod tests {
     use super::*;
 
+    const ROUNDS: Rounds = Rounds {
+        first: 32,
+        each: 24,
+        most: 8,
+        enough: 16.0,
+    };
+
     /// Evidence that is a narrow normal: its moments, times those of the prior, are known.
     #[test]
     fn moments_are_those_of_the_posterior() {
@@ -224,7 +254,7 @@ mod tests {
             };
             points.iter().map(one).collect()
         };
-        let found = found(3, evidence).unwrap();
+        let found = found(&ROUNDS, 3, evidence).unwrap();
         let weights = powered(&found.logs, 1.0).unwrap();
         assert!(count(&weights) > 15.0, "{}", count(&weights));
         let precision = 1.0 + 1.0 / (sd * sd);
@@ -239,7 +269,7 @@ mod tests {
 
     #[test]
     fn nothing_is_found_without_evidence() {
-        assert!(found(1, |points| vec![f64::NEG_INFINITY; points.len()]).is_none());
+        assert!(found(&ROUNDS, 1, |points| vec![f64::NEG_INFINITY; points.len()]).is_none());
     }
 
     #[test]
