@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use quadrat::baseline::{
     BinHeight, Centroid, CompositeLink, Constant, MonotoneSpline, Pycnophylactic, Smoothing,
-    reported_as,
+    Sprague, reported_as,
 };
 use quadrat::error::FitError;
 use quadrat::likelihood::{Bernoulli, Binomial, Likelihood, Poisson};
@@ -65,6 +65,7 @@ impl Simple {
             Self::Constant => Box::new(Constant::new(table)?),
             Self::Areal => Box::new(BinHeight::new(table)?),
             Self::Mono => Box::new(MonotoneSpline::new(table)?),
+            Self::Sprague => Box::new(Sprague::new(table)?),
             Self::Pclm => Box::new(CompositeLink::fit(table, step(), Smoothing::Aic)?),
             Self::Pycnophylactic => Box::new(Pycnophylactic::new(table, &steps(table))?),
             Self::Centroid => {

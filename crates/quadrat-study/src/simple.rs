@@ -15,6 +15,8 @@ pub enum Simple {
     Areal,
     /// A monotone spline through cumulated counts.
     Mono,
+    /// Sprague's fifth-difference interpolation of cumulated counts.
+    Sprague,
     /// The penalised composite link model.
     Pclm,
     /// The smoothest surface that keeps all totals.
@@ -25,10 +27,11 @@ pub enum Simple {
 
 impl Simple {
     /// All of them, the simplest first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Constant,
         Self::Areal,
         Self::Mono,
+        Self::Sprague,
         Self::Pclm,
         Self::Pycnophylactic,
         Self::Centroid,
@@ -43,6 +46,7 @@ impl Simple {
             Self::Constant => "constant",
             Self::Areal => "areal",
             Self::Mono => "mono",
+            Self::Sprague => "sprague",
             Self::Pclm => "pclm",
             Self::Pycnophylactic => "pycnophylactic",
             Self::Centroid => "centroid",
@@ -55,6 +59,7 @@ impl Simple {
             Self::Constant => "the overall rate or mean, everywhere",
             Self::Areal => "every row spread evenly over where it looked, the nearest one beyond",
             Self::Mono => "a monotone spline through the cumulated counts",
+            Self::Sprague => "Sprague's interpolation of five-year bands by fifth differences",
             Self::Pclm => "a penalised composite link model, its strength by AIC",
             Self::Pycnophylactic => "the smoothest surface that keeps the totals of all rows",
             Self::Centroid => "the same kernel, every row taken for a point at its centre",

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use quadrat::baseline::{BinHeight, MonotoneSpline, Predict};
+use quadrat::baseline::{BinHeight, MonotoneSpline, Predict, Sprague};
 use quadrat::model::{Noise, Observations};
 use quadrat::support::{Aggregate, Functionals};
 use quadrat::ungroup::{Estimate, Population, Ungroup};
@@ -276,6 +276,10 @@ fn rivals(years: &[f64], width: usize) -> Result<Vec<(&'static str, Scores)>> {
         ("evenly", plain(evenly.mean())),
         ("monotone spline", plain(spline.mean())),
     ];
+    // It has multipliers of five-year bands alone.
+    if let Ok(sprague) = Sprague::new(&table) {
+        out.push(("sprague", plain(sprague.predict_response(&single)?.mean())));
+    }
     let [aic, bic] = ungroup(&bands, width, [Criterion::Aic, Criterion::Bic])?;
     for (name, link) in [("composite link, AIC", aic), ("composite link, BIC", bic)] {
         let predicted = Predicted {

@@ -7,6 +7,7 @@
 //! | [`Dasymetric`] | by weights of nodes inside, such as people | boxes and regions |
 //! | [`Pycnophylactic`] | the smoothest surface that keeps all totals | boxes and regions of one or two inputs |
 //! | [`MonotoneSpline`] | a monotone spline of the cumulated values | adjoining bins of one input |
+//! | [`Sprague`] | fifth differences of the cumulated values | five-year bands |
 //! | [`CompositeLink`] | smooth rates, by penalised likelihood (`pclm`) | bins, points and bags of one input |
 //! | [`Nystrom`] | features of landmarks at the posterior mode | points and bags |
 //! | [`Network`] | one hidden layer, trained until other rows are met no better | points and bags |
@@ -18,6 +19,7 @@ mod cells;
 mod centroid;
 mod composite_link;
 mod constant;
+mod cumulated;
 mod dasymetric;
 mod features;
 mod footprint;
@@ -30,6 +32,7 @@ mod reported;
 mod reported_as;
 mod scoring;
 mod smoothest;
+mod sprague;
 mod sums;
 
 pub use bin_height::BinHeight;
@@ -42,6 +45,7 @@ pub use network::{Network, NetworkSettings};
 pub use nystrom::{Nystrom, NystromSettings};
 pub use pycnophylactic::Pycnophylactic;
 pub use reported_as::reported_as;
+pub use sprague::Sprague;
 
 use crate::error::FitError;
 use crate::model::{Posterior, Prediction, Scale};

@@ -1,7 +1,7 @@
 //! A monotone cubic spline through the cumulated counts.
 
 use super::Predict;
-use super::reported::Reported;
+use super::cumulated::CumulatedBins;
 use super::sums::sums;
 use crate::error::{FitError, InputError};
 use crate::model::{Observations, Prediction};
@@ -39,43 +39,10 @@ impl MonotoneSpline {
     /// [`InputError::Unavailable`] where rows are not adjoining boxes of one input, with values of
     /// at least zero.
     pub fn new(table: &Observations) -> Result<Self, InputError> {
-        let bins = table.supports();
-        let [dim] = bins.dims() else {
-            return Err(NOT_A_HISTOGRAM);
-        };
-        let reported = Reported::of_counts(table).ok_or(NOT_A_HISTOGRAM)?;
-        if !bins.all_single() || bins.has_regions() || bins.is_empty() {
-            return Err(NOT_A_HISTOGRAM);
-        }
-        let mut rows: Vec<(f64, f64, f64)> = (0..bins.len())
-            .map(|row| {
-                let (from, to) = bins.extent(row, 0);
-                (from, to, reported.rate(row, bins) * (to - from))
-            })
-            .collect();
-        rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let near = |a: f64, b: f64, width: f64| (a - b).abs() <= 1e-9 * width;
-        let adjoin = rows
-            .windows(2)
-            .all(|w| near(w[0].1, w[1].0, w[0].1 - w[0].0));
-        if !adjoin
-            || rows
-                .iter()
-                .any(|&(from, to, y)| to <= from || y < 0.0 || y.is_nan())
-        {
-            return Err(NOT_A_HISTOGRAM);
-        }
-        let mut ends = vec![rows[0].0];
-        let mut total = vec![0.0];
-        let mut sum = 0.0;
-        for &(_, to, y) in &rows {
-            sum += y;
-            ends.push(to);
-            total.push(sum);
-        }
+        let CumulatedBins { dim, ends, total } = CumulatedBins::of(table).ok_or(NOT_A_HISTOGRAM)?;
         let slope = limited(&ends, &total);
         Ok(Self {
-            dim: dim.clone(),
+            dim,
             ends,
             total,
             slope,
