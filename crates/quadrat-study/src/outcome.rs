@@ -48,27 +48,37 @@ pub struct ShapeHeld {
 /// Sds by which the function without a shape breaks it, beyond which that is told: in 200 tables of
 /// curves that have it the most was 5.1.
 const BROKEN: f64 = 6.0;
+/// The same of how far all of it is moved, in its own spread.
+const MOVED: f64 = 2.5;
 
 /// What the function is held to, in the order of the study; and what people should know of it.
 fn shapes(resolved: &Resolved, posterior: &Posterior) -> Result<(Vec<ShapeHeld>, Option<String>)> {
     let told = engine::told_of_shapes(posterior).context("the shape of the function failed")?;
-    let Some((places, broken)) = told else {
+    let Some(told) = told else {
         return Ok((Vec::new(), None));
     };
     let held = resolved.study.latent.shapes.iter();
     let held = held.map(|own| ShapeHeld {
         key: own.key,
         words: own.words(),
-        places,
+        places: told.places,
     });
     let held: Vec<ShapeHeld> = held.collect();
     let words: Vec<&str> = held.iter().map(|own| own.words.as_str()).collect();
-    let warning = (broken > BROKEN).then(|| {
-        format!(
-            "the rows contradict that the function is {}: without that it is not, by up to {broken:.0} standard deviations",
-            words.join(" and ")
-        )
-    });
+    let words = words.join(" and ");
+    let warning = if told.broken > BROKEN {
+        let broken = told.broken;
+        Some(format!(
+            "the rows contradict that the function is {words}: without that it is not, by up to {broken:.0} standard deviations"
+        ))
+    } else {
+        (told.moved > MOVED).then(|| {
+            format!(
+                "the rows contradict that the function is {words}: held to it, it is {:.1} times as far from where it is without that as it is uncertain there",
+                told.moved
+            )
+        })
+    };
     Ok((held, warning))
 }
 

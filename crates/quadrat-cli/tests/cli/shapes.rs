@@ -171,6 +171,41 @@ fn rows_that_contradict_the_shape_are_told() {
     );
 }
 
+/// A noisy sigmoid: no step breaks the shape by six sds, and all of it is far from convex.
+#[test]
+fn a_sigmoid_that_is_held_convex_is_told() {
+    let values = [
+        -0.078, -0.127, -0.012, 0.072, 0.182, 0.161, 0.24, 0.422, 0.779, 1.014, 0.959, 0.847,
+        0.891, 1.155, 1.018,
+    ];
+    let mut table = String::from("dose,y\n");
+    for (i, y) in values.iter().enumerate() {
+        table.push_str(&format!("{},{y}\n", 0.2 + 7.6 * i as f64 / 14.0));
+    }
+    let text = |shape: &str| {
+        format!(
+            "[latent]\nkernel = \"matern52(dose)\"\n{shape} = \"dose\"\n[[observe]]\nfile = \"d.csv\"\nsupport = {{ point = [\"dose\"] }}\nlikelihood = {{ gaussian = {{ value = \"y\" }} }}\n"
+        )
+    };
+    let (wrong, right) = (text("convex"), text("monotone"));
+    let folder = folder(&[
+        ("wrong.toml", wrong.as_bytes()),
+        ("right.toml", right.as_bytes()),
+        ("d.csv", table.as_bytes()),
+    ]);
+    let told = |study: &str| {
+        let output = quadrat(folder.path(), &["run", study, "-o", "out"]);
+        stdout(&output) + &stderr(&output)
+    };
+    let words = told("wrong.toml");
+    assert!(
+        words.contains("the rows contradict that the function is convex"),
+        "{words}"
+    );
+    let words = told("right.toml");
+    assert!(!words.contains("contradict"), "{words}");
+}
+
 #[test]
 fn counts_behind_a_link_rise_too() {
     let text =

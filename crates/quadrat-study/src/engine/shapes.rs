@@ -131,9 +131,18 @@ pub fn keep(posterior: &mut Posterior, resolved: &Resolved) -> Result<()> {
     Ok(())
 }
 
-/// How many places the function is held at, and by how many sds the rows break its shape, at most
-/// over the outputs; none where it is held to nothing.
-pub fn told(posterior: &Posterior) -> Result<Option<(usize, f64)>> {
+/// What is told of the function that is held to a shape.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ToldOfShape {
+    /// How many places it is held at.
+    pub places: usize,
+    /// [`Shaped::broken`] and [`Shaped::moved`], at most over the outputs.
+    pub broken: f64,
+    pub moved: f64,
+}
+
+/// What is told of shapes; none where the function is held to nothing.
+pub fn told(posterior: &Posterior) -> Result<Option<ToldOfShape>> {
     let Some(held) = Held::of_model(posterior)? else {
         return Ok(None);
     };
@@ -141,10 +150,14 @@ pub fn told(posterior: &Posterior) -> Result<Option<(usize, f64)>> {
         [] => vec![None],
         several => several.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let mut most = (0, 0.0_f64);
+    let mut most = ToldOfShape::default();
     for output in outputs {
         let shaped = held.draw(posterior, (None, output), (DRAWS, SEED))?;
-        most = (shaped.places().len(), most.1.max(shaped.broken()));
+        most = ToldOfShape {
+            places: shaped.places().len(),
+            broken: most.broken.max(shaped.broken()),
+            moved: most.moved.max(shaped.moved()),
+        };
     }
     Ok(Some(most))
 }

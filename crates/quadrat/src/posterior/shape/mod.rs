@@ -11,6 +11,7 @@ mod project;
 mod shaped;
 
 pub use kinds::Shape;
+use shaped::Contradiction;
 pub use shaped::Shaped;
 
 use super::mixture::Posterior;
@@ -102,16 +103,25 @@ impl Posterior {
         let seen = drawn.as_ref().subrows(inside.start, inside.len());
         let broken = broken(&shapes, seen, &places[inside.clone()]);
         let shares = shares(&places[inside.clone()]);
+        let spread = spread(seen, &shares);
+        let mut moved = 0.0;
         for draw in 0..draws {
             let values = drawn.col_as_slice_mut(draw);
+            let free = values[inside.clone()].to_vec();
             for shape in &shapes {
                 let before = values.to_vec();
                 let own = &mut values[inside.clone()];
                 shape.bring_about(own, &places[inside.clone()], &shares);
                 shape.go_on(values, (&before, &places), &inside);
             }
+            let pairs = values[inside.clone()].iter().zip(&free).zip(&shares);
+            moved += pairs.map(|((p, g), w)| w * (p - g) * (p - g)).sum::<f64>() / draws as f64;
         }
-        Ok(Shaped::new(input.to_owned(), places, drawn, broken))
+        let contradiction = Contradiction {
+            broken,
+            moved: (moved / spread.max(f64::MIN_POSITIVE)).sqrt(),
+        };
+        Ok(Shaped::new(input.to_owned(), places, drawn, contradiction))
     }
 
     fn check_shapes(&self, shapes: &[Shape]) -> Result<(), InputError> {
@@ -194,6 +204,19 @@ fn inside(places: &[f64], (from, to): (f64, f64)) -> std::ops::Range<usize> {
     let end = places.partition_point(|x| *x <= to + room);
     let first = first.min(places.len() - 1);
     first..end.max(first + 1)
+}
+
+/// The variance of draws, summed over the places by their shares of the range.
+fn spread(drawn: MatRef<'_, f64>, shares: &[f64]) -> f64 {
+    let count = drawn.ncols() as f64;
+    let at = |place: usize| {
+        let values = drawn.row(place);
+        let mean = values.iter().sum::<f64>() / count;
+        let squares = values.iter().map(|f| (f - mean) * (f - mean));
+        squares.sum::<f64>() / count
+    };
+    let each = shares.iter().enumerate();
+    each.map(|(place, share)| share * at(place)).sum()
 }
 
 /// By how many sds draws break shapes most, over steps of all sizes.

@@ -16,16 +16,30 @@ pub struct Shaped {
     places: Vec<f64>,
     /// Shape `[places, draws]`.
     draws: Mat<f64>,
-    broken: f64,
+    contradiction: Contradiction,
+}
+
+/// How far the rows contradict the shape.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Contradiction {
+    /// Sds by which draws break the shape where they do so most.
+    pub broken: f64,
+    /// How far draws are from the nearest functions of the shape, in their own spread.
+    pub moved: f64,
 }
 
 impl Shaped {
-    pub(super) fn new(input: String, places: Vec<f64>, draws: Mat<f64>, broken: f64) -> Self {
+    pub(super) fn new(
+        input: String,
+        places: Vec<f64>,
+        draws: Mat<f64>,
+        contradiction: Contradiction,
+    ) -> Self {
         Self {
             input,
             places,
             draws,
-            broken,
+            contradiction,
         }
     }
 
@@ -39,7 +53,17 @@ impl Shaped {
     /// most: many say that the rows contradict the shape.
     #[must_use]
     pub fn broken(&self) -> f64 {
-        self.broken
+        self.contradiction.broken
+    }
+
+    /// How far draws of the posterior without the shape are from the nearest functions of it among
+    /// the rows, over how far they are from their mean (both root mean squares): many small
+    /// breaches together. Where the true function `f` has the shape, `|P g - g| <= |f - g|`, whose
+    /// mean square is twice that of draws about their mean: beyond two or so the rows contradict
+    /// the shape.
+    #[must_use]
+    pub fn moved(&self) -> f64 {
+        self.contradiction.moved
     }
 
     /// Every function at supports, shape `[m, draws]`: values, averages and integrals of the lines,
@@ -147,7 +171,12 @@ mod tests {
     fn values_averages_and_integrals_are_those_of_the_lines() {
         // Up to one, and back down half as steeply.
         let draws = Mat::from_fn(3, 1, |i, _| [0.0, 1.0, 0.5][i]);
-        let lines = Shaped::new("x".into(), vec![0.0, 1.0, 2.0], draws, 0.0);
+        let lines = Shaped::new(
+            "x".into(),
+            vec![0.0, 1.0, 2.0],
+            draws,
+            Contradiction::default(),
+        );
         let mut set = Functionals::new(vec!["x".into()]);
         set.push_point(&[0.25]).unwrap();
         set.push_point(&[2.0]).unwrap();
