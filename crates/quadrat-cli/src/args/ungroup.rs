@@ -61,7 +61,12 @@ pub struct Ungroup {
     pub tail: Option<quadrat::ungroup::Tail>,
     /// Width of the steps to tell; 1 where all edges are whole numbers of at most 200, else a fifth
     /// of every band
-    #[arg(long, value_name = "WIDTH", conflicts_with = "edges")]
+    #[arg(
+        long,
+        value_name = "WIDTH",
+        conflicts_with = "edges",
+        allow_negative_numbers = true
+    )]
     pub step: Option<f64>,
     /// Edges of the steps to tell, such as `0,18,65,110`; `inf` ends an open band
     #[arg(
@@ -76,7 +81,13 @@ pub struct Ungroup {
     pub log: bool,
     /// How many were asked per one counted: 0.12 where a sample of 12 % was blown up, 1000 where
     /// counts are in thousands
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = positive)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 1.0,
+        value_parser = positive,
+        allow_negative_numbers = true
+    )]
     pub sampled: f64,
     /// Probability of intervals
     #[arg(long, default_value_t = LEVEL, value_parser = level)]

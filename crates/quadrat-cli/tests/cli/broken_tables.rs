@@ -6,7 +6,7 @@ use crate::harness::{STUDY, TABLE, none, refused, study};
 const CASES: &[(&str, &[u8], &[&str])] = &[
     ("text", b"from,to,people\n0,10,5\n10,20,many\n", &["`many` is not a number", "ages.csv:3:7 (column `people`)", "^^^^", "plain number"]),
     ("nan", b"from,to,people\n0,10,NaN\n", &["`NaN` is not finite", "ages.csv:2:6 (column `people`)", "delete the row"]),
-    ("infinity", b"from,to,people\n0,inf,5\n", &["`inf` is not finite", "ages.csv:2:3 (column `to`)"]),
+    ("infinity", b"from,to,people\n0,inf,5\n", &["`inf` is not finite", "ages.csv:2:3 (column `to`)", "quadrat ungroup"]),
     ("overflow", b"from,to,people\n0,10,1e999\n", &["`1e999` is too large", "ages.csv:2:6", "units"]),
     ("empty_cell", b"from,to,people\n0,10,\n", &["the cell is empty", "ages.csv:2:6 (column `people`)", "fill it in"]),
     ("missing_word", b"from,to,people\n0,10,NA\n", &["`NA` is not a number", "ages.csv:2:6", "delete the row if the value is missing"]),
@@ -106,6 +106,14 @@ fn exact_rows_that_contradict_each_other_are_refused() {
         &expected,
     )
     .unwrap();
+    // A total that its parts do not make.
+    let table = "from,to,people\n0,10,5\n10,20,8\n0,20,14\n";
+    let expected = [
+        "says exactly another value than follows from other exact rows",
+        "ages.csv:4:6 (column `people`)",
+        "leave one out",
+    ];
+    refused("total", &text, &[("ages.csv", table.as_bytes())], &expected).unwrap();
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn true_values_judge_one_fit_beside_areal_and_mono() {
             ("rows.csv", bands.as_bytes()),
             ("truth.csv", truth.as_bytes()),
         ]);
-        let others = "mono,areal,pclm,pycnophylactic,centroid";
+        let others = "mono,sprague,areal,pclm,pycnophylactic,centroid";
         let args = ["--truth", "truth.csv", "--against", others];
         let args: Vec<&str> = ASK.iter().chain(&args).copied().collect();
         let said = done(folder.path(), &args);
@@ -213,6 +213,7 @@ fn true_values_judge_one_fit_beside_areal_and_mono() {
             assert!(mse("quadrat") < mse(smooth), "{smooth}");
             assert!(mse(smooth) < mse("areal"), "{smooth}");
         }
+        assert!(mse("sprague") < mse("areal"));
         // The middle of a band stands for it: its height is right on average alone.
         assert!(mse("quadrat") < mse("centroid"));
         assert!(!all.contains_key(&("constant".to_owned(), "mse".to_owned())));

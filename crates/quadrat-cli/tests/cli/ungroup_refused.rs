@@ -185,6 +185,11 @@ const BROKEN: &[Case] = &[
     ),
     (
         "from,to,people\n0,10,5\n10,20,6\n",
+        &["--step", "-1"],
+        &["the step is -1", "above zero"],
+    ),
+    (
+        "from,to,people\n0,10,5\n10,20,6\n",
         &["--step", "0.001"],
         &["cells are asked for", "--step"],
     ),

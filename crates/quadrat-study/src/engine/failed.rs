@@ -95,7 +95,11 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
         FitError::Linalg(_) => return error.into(),
         _ => return error.into(),
     };
-    Problems::from(problem.at(kernel_place(resolved))).into()
+    let at = match &error {
+        FitError::Contradiction { row, .. } => place(resolved, *row),
+        _ => None,
+    };
+    Problems::from(problem.at(at.unwrap_or_else(|| kernel_place(resolved)))).into()
 }
 
 pub(super) fn kernel_place(resolved: &Resolved) -> Place {

@@ -86,11 +86,11 @@ fn edge(cell: &str) -> Result<f64, BadCell> {
             ..error
         },
         true => BadCell {
-            remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is spread up to there",
+            remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is spread up to there; or take `[ungroup]` (`quadrat ungroup`), which takes open bands of counts as they are",
             ..error
         },
         false if is_missing(cell) => BadCell {
-            remedy: "delete the row if the edge is missing; if the band is open, give an edge beyond which there is next to nothing, such as 110 for ages",
+            remedy: "delete the row if the edge is missing; if the band is open, give an edge beyond which there is next to nothing, such as 110 for ages, or take `[ungroup]` (`quadrat ungroup`), which takes open bands of counts as they are",
             ..error
         },
         false => error,
