@@ -149,6 +149,9 @@ impl Bags {
     }
 }
 
+/// The squared error of the logarithm, and minus the log-probability.
+type Errors = (f64, f64);
+
 /// One way to share out the districts.
 struct Split {
     train: Bags,
@@ -201,7 +204,7 @@ impl Split {
     }
 
     /// Errors of all methods, and what the intervals of ours hold.
-    fn scores(&self, seed: u64) -> Result<(Vec<(f64, f64)>, [f64; 3])> {
+    fn scores(&self, seed: u64) -> Result<(Vec<Errors>, [f64; 3])> {
         let kernel: Kernel = KERNEL.parse()?;
         let train = &self.train;
         let once = vec![1.0; train.cases.len()];
@@ -249,7 +252,7 @@ impl Split {
 
     /// Mean squared error of the logarithm of held-out cases, and mean of minus the logarithm of
     /// the Poisson probability at the predicted mean.
-    fn judged(&self, method: &dyn Predict) -> Result<(f64, f64)> {
+    fn judged(&self, method: &dyn Predict) -> Result<Errors> {
         let told = method.predict_response(&self.test.supports)?;
         let pairs = || told.mean().iter().zip(&self.test.cases);
         let squares: Vec<f64> = pairs().map(|(m, y)| (m / y).ln().powi(2)).collect();
