@@ -135,23 +135,33 @@ def squares(edges, **properties):
     return {"type": "FeatureCollection", "features": features}
 
 
+def fitted(kernel, file, support, aggregate):
+    return qd.run({
+        "latent": {"kernel": kernel},
+        "observe": [{"file": file, "support": support, "aggregate": aggregate,
+                     "likelihood": {"gaussian": {"value": "births"}}}],
+        "inference": {"hyperparameters": "map"},
+    }).posterior
+
+
 @pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
-def test_models_of_longitudes_and_labels_refuse_plain_numbers():
-    region = {"region": {"key": "name", "dims": ["x", "y"]}}
-    areas = squares([0, 2, 4, 6, 8], births=[10.0, 14.0, 9.0, 4.0], name=list("abcd"))
+def test_models_of_labels_refuse_plain_numbers():
     sites = {"x": [0, 1, 2, 3], "site": list("abab"), "births": [1.0, 2.0, 2.5, 2.0]}
-    for word, kernel, file, support, aggregate in (
-        ("longitudes", "se(x, y)", areas, region, "sum"),
-        ("labels", "se(x) + iid(site)", sites, {"point": ["x", "site"]}, None),
-    ):
-        post = qd.run({
-            "latent": {"kernel": kernel},
-            "observe": [{"file": file, "support": support, "aggregate": aggregate,
-                         "likelihood": {"gaussian": {"value": "births"}}}],
-            "inference": {"hyperparameters": "map"},
-        }).posterior
-        at = qd.point({name: [0.5, 1.0] for name in post.dims})
-        with pytest.raises(qd.DataError, match=word):
-            post.predict(at)
-        with pytest.raises(qd.DataError, match=word):
-            post.condition(at, value=[1.0, 2.0])
+    post = fitted("se(x) + iid(site)", sites, {"point": ["x", "site"]}, None)
+    at = qd.point({name: [0.5, 1.0] for name in post.dims})
+    with pytest.raises(qd.DataError, match="labels"):
+        post.predict(at)
+    with pytest.raises(qd.DataError, match="labels"):
+        post.condition(at, value=[1.0, 2.0])
+
+
+@pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
+def test_models_of_longitudes_take_degrees():
+    areas = squares([0, 2, 4, 6, 8], births=[10.0, 14.0, 9.0, 4.0], name=list("abcd"))
+    post = fitted("se(x, y)", areas, {"region": {"key": "name", "dims": ["x", "y"]}}, "sum")
+    own = qd.Model("se(x, y)").observe(qd.region(areas, planar=False, aggregate="sum"),
+                                       value=[10.0, 14.0, 9.0, 4.0]).fit(hyperparameters="map")
+    at = qd.point(x=[0.5, 1.0], y=[0.5, 0.5])
+    # The same code has computed both.
+    np.testing.assert_allclose(post.predict(at).mean, own.predict(at).mean, rtol=1e-12)
+    assert len(post.condition(at, value=[1e-4, 2e-4]).predict(at)) == 2
