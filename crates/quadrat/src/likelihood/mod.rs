@@ -34,6 +34,7 @@ mod one_limit;
 mod open_count;
 mod ordinal;
 mod outcomes;
+mod plain_count;
 mod poisson;
 mod positive;
 mod positive_rows;
