@@ -362,7 +362,6 @@ impl<'a> Ungroup<'a> {
             level: (-length.ln(), LEVEL_SD),
             ways: apart::ways(&terms.into_iter().collect::<Vec<_>>(), &[], &cells.band),
             settings: prior::settings(SETTINGS, variance, length, self.seed),
-            offsets: vec![0.0; SETTINGS],
             central: prior::central(variance, length),
             draws: self.draws,
             seed: self.seed,

@@ -17,6 +17,7 @@ use super::apart::{self, Way};
 use super::cells::Cells;
 use super::error::UngroupError;
 use super::prior::{self, Setting};
+use super::settings::{powered, taken};
 use crate::inference::pooled::{ConditionalDraw, ConditionalMode, NodePrior, Pools, evened};
 use crate::linalg::Mat;
 use crate::special::scalar::log_sum_exp;
@@ -33,8 +34,6 @@ pub(super) struct Task {
     /// Ways in which bands are apart, each with the terms of its prior: one at least.
     pub ways: Vec<Way>,
     pub settings: Vec<Setting>,
-    /// Log of the prior of every setting over what it was drawn from.
-    pub offsets: Vec<f64>,
     /// Where the search for modes begins.
     pub central: Setting,
     /// How many draws.
@@ -175,7 +174,6 @@ impl Task {
     ) -> Vec<Vec<f64>> {
         let at = |s: usize| {
             let (way, setting) = self.at(s);
-            let offset = self.offsets[s % self.settings.len()];
             let prior = self.prior(way, setting);
             let one = |(target, start): (&KnownPopulation, &Vec<f64>)| match ConditionalMode::find(
                 &self.pools,
@@ -183,7 +181,7 @@ impl Task {
                 &prior,
                 start,
             ) {
-                Ok(Some(known)) => known.log_evidence + self.ways[way].log_odds + offset,
+                Ok(Some(known)) => known.log_evidence + self.ways[way].log_odds,
                 _ => f64::NEG_INFINITY,
             };
             targets.iter().zip(&starts[way]).map(one).collect()
@@ -288,22 +286,8 @@ impl Task {
 /// How many pairs of draws a population takes of every setting: in proportion to its evidence, by
 /// systematic sampling.
 pub(super) fn allocated(evidence: &[Vec<f64>], population: usize, pairs: usize) -> Vec<usize> {
-    let logs = evidence.iter().map(|at| at[population]);
-    let most = logs.clone().fold(f64::NEG_INFINITY, f64::max);
-    if !most.is_finite() {
-        return vec![0; evidence.len()];
-    }
-    let weights: Vec<f64> = logs.map(|log| (log - most).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    let (mut sum, mut taken) = (0.0, 0);
-    let one = |w: f64| {
-        sum += w;
-        let upto = (pairs as f64 * sum / total + 0.5).floor() as usize;
-        let own = upto.min(pairs) - taken;
-        taken = upto.min(pairs);
-        own
-    };
-    weights.into_iter().map(one).collect()
+    let logs: Vec<f64> = evidence.iter().map(|at| at[population]).collect();
+    powered(&logs, 1.0).map_or_else(|| vec![0; logs.len()], |weights| taken(&weights, pairs))
 }
 
 /// Standard normals in pairs of opposites, shape `[cells, 2 pairs]`.

@@ -57,7 +57,7 @@ impl Task {
                 // The first round are the settings of all populations.
                 first.to_vec()
             } else {
-                let own = self.placed(points, vec![0.0; points.len()]);
+                let own = self.placed(points);
                 let found = own.evidence(target, &starts).into_iter();
                 found.map(|at| at[0]).collect()
             };
@@ -68,21 +68,20 @@ impl Task {
                 .for_each(|(all, own)| all.extend(own));
             over_ways(&found)
         })?;
-        let own = self.placed(&found.points, found.offsets);
         let weighed = evidence.iter().flat_map(|of_way| {
-            let each = of_way.iter().zip(&own.offsets);
+            let each = of_way.iter().zip(&found.offsets);
             each.map(|(log, offset)| vec![log + offset])
         });
         let weighed: Vec<Vec<f64>> = weighed.collect();
+        let own = self.placed(&found.points);
         own.sampled(target, &starts, &weighed).into_iter().next()
     }
 
     /// The task with other settings.
-    fn placed(&self, points: &[StandardNormals], offsets: Vec<f64>) -> Self {
+    fn placed(&self, points: &[StandardNormals]) -> Self {
         let settings = points.iter();
         Self {
             settings: settings.map(|z| prior::setting(&self.central, z)).collect(),
-            offsets,
             ..self.clone()
         }
     }

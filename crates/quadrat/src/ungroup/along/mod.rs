@@ -228,7 +228,6 @@ impl Ungroup<'_> {
         for year in checked {
             let mut task = self.task(&year.bands, &year.cells);
             task.settings = of_one.to_vec();
-            task.offsets = vec![0.0; of_one.len()];
             let target = [KnownPopulation {
                 logs: self.logs(&year.counts, &year.cells, &year.bands),
                 stream: 0,
