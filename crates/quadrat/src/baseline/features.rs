@@ -42,8 +42,8 @@ impl Features {
     /// Those of landmarks, their inputs in the order of `dims`.
     ///
     /// # Errors
-    /// [`InputError::Unavailable`] for landmarks that are no points, [`InputError::UnknownDimension`];
-    /// that of the factorisation.
+    /// [`InputError::Unavailable`] for landmarks that are no points,
+    /// [`InputError::UnknownDimension`]; that of the factorisation.
     pub fn of(
         landmarks: &Functionals,
         dims: &[String],

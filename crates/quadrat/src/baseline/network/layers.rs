@@ -28,20 +28,17 @@ impl Layers {
     /// Ren and Sun 2015); what they add to the level is a tenth of that.
     pub fn random(inputs: usize, units: usize, level: f64, random: &mut ChaCha8Rng) -> Self {
         let mut values = Vec::with_capacity(units * (inputs + 2) + 1);
-        let mut normal = |variance: f64| -> f64 {
+        let normal = |variance: f64, random: &mut ChaCha8Rng| -> f64 {
             let z: f64 = StandardNormal.sample(random);
             variance.sqrt() * z
         };
         for _ in 0..units {
-            values.extend((0..inputs).map(|_| normal(2.0 / inputs as f64)));
-            values.push(0.0);
+            values.extend((0..inputs).map(|_| normal(2.0 / inputs as f64, random)));
+            // Thresholds within the inputs, whose variance is one.
+            values.push(random.random_range(-1.0..1.0));
         }
-        values.extend((0..units).map(|_| normal(0.01 / units as f64)));
+        values.extend((0..units).map(|_| normal(0.01 / units as f64, random)));
         values.push(level);
-        // Thresholds within the inputs, whose variance is one.
-        for unit in 0..units {
-            values[unit * (inputs + 1) + inputs] = random.random_range(-1.0..1.0);
-        }
         Self {
             inputs,
             units,

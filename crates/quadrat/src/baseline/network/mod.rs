@@ -4,6 +4,7 @@ mod adam;
 mod laplacian;
 mod layers;
 mod objective;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -14,9 +15,10 @@ use rand_chacha::ChaCha8Rng;
 use self::adam::Adam;
 use self::layers::Layers;
 use self::objective::{Standard, Task};
+pub use self::settings::NetworkSettings;
 use super::Predict;
 use super::bag_rows::{BagRows, sums};
-use super::features::{self, Features};
+use super::features::Features;
 use crate::error::{FitError, InputError};
 use crate::link::Link;
 use crate::model::{Observations, Prediction};
@@ -28,51 +30,8 @@ const BATCH: usize = 32;
 const MOST_EPOCHS: usize = 500;
 /// Times without a lower loss of the rows that training is stopped by, after which it ends.
 const PATIENCE: usize = 25;
-/// Units beyond which a layer is refused: a table of 10^6 points then needs 8 GB in one batch.
-const MOST_UNITS: usize = 1000;
 
-/// What is given of a [`Network`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct NetworkSettings {
-    /// Hidden units, from 1 to 1,000.
-    pub units: usize,
-    /// Length of a step, positive: .01 is usual.
-    pub rate: f64,
-    /// Of the squared exponential kernel of both Laplacians, one for every input, positive.
-    pub lengthscales: Vec<f64>,
-    /// Strength of the graph Laplacian over points, at least zero.
-    pub manifold: f64,
-    /// Strength of the graph Laplacian over rows, at least zero.
-    pub bags: f64,
-    /// Of the first weights, and of the order of rows.
-    pub seed: u64,
-}
-
-impl NetworkSettings {
-    fn check(&self, dims: usize) -> Result<(), InputError> {
-        features::check_lengthscales(&self.lengthscales, dims)?;
-        let wrong = |name: &str, reason: &str| {
-            Err(InputError::Parameter {
-                name: name.into(),
-                reason: reason.into(),
-            })
-        };
-        if !(1..=MOST_UNITS).contains(&self.units) {
-            return wrong("units", "give a number from 1 to 1,000");
-        }
-        if !(self.rate > 0.0 && self.rate.is_finite()) {
-            return wrong("rate", "give a positive number");
-        }
-        for (name, strength) in [("manifold", self.manifold), ("bags", self.bags)] {
-            if !(strength >= 0.0 && strength.is_finite()) {
-                return wrong(name, "give a number of at least zero");
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Bags' sums of a network with one hidden layer,
+/// A network with one hidden layer whose sums over bags are reported,
 ///
 /// $$ f(x) = b + \sum_j a_j \max(0, w_j' x + c_j) $$
 ///
@@ -118,7 +77,8 @@ impl Network {
     /// by, or another link; [`FitError::NotConverged`] where no finite loss is met.
     ///
     /// # Numerics
-    /// `O(N H D)` for every time through all `N` points, 500 times at most.
+    /// `O(N H D + N m)` for every time through all `N` points, 500 times at most, with `H` units,
+    /// `D` inputs and `m` landmarks; `O(N m^2)` once, where there is a Laplacian.
     pub fn fit(
         table: &Observations,
         stop: &Observations,

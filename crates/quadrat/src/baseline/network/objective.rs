@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::NetworkSettings;
 use super::laplacian::{laplacian, of_bags};
 use super::layers::Layers;
+use super::settings::NetworkSettings;
 use crate::baseline::bag_rows::BagRows;
 use crate::baseline::features::Features;
 use crate::linalg::Mat;
