@@ -2,10 +2,10 @@
 //!
 //! A sum after a link is no linear functional, so no closed form helps: boxes become tensors of
 //! Gauss-Legendre nodes, regions nodes in cells of their bounding box, whose moments are right up
-//! to a degree; points and bags stay. A width of `u` steps gets `1 + 2 u` nodes, at least two: with
-//! a step of one lengthscale of a smooth kernel the mean of `e^f` is right to about 1e-5. Large
-//! counts know their sums far better than the prior does, and what they leave open inside a box is
-//! then much less than a step suggests: so rows that are few have more.
+//! to a degree; points and bags stay. A width of `u` steps gets `1 + 2 u` nodes, at least two, and
+//! three to eight where rows are few: with a step of one lengthscale of a smooth kernel the mean of
+//! `e^f` is right to about 1e-5, but large counts know their sums far better than the prior does,
+//! and what they leave open inside a box is then much less than a step suggests.
 
 use super::Covariance;
 use super::plan::KernelFactor;
@@ -36,7 +36,7 @@ pub(crate) struct NodeRule {
     /// Whether functions are polynomials along a column, whatever the step.
     is_linear: Vec<bool>,
     /// Fewest nodes along sides as wide as the narrowest of the rows, and how wide these are;
-    /// narrower sides, of what is predicted inside rows, have as much fewer.
+    /// narrower sides, of what is predicted inside rows, have fewer in proportion.
     fewest: f64,
     narrowest: Vec<f64>,
 }

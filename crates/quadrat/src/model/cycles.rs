@@ -112,7 +112,7 @@ pub(super) struct PlaceValue {
 }
 
 /// The periods of the waves that explain most of the values, the best first; those that explain no
-/// more than waves do of noise are left out.
+/// more than waves do of noise are left out, and so are places far from all others.
 ///
 /// # Arguments
 /// * `places` - in any order
@@ -122,7 +122,7 @@ pub(super) struct PlaceValue {
 /// `36 n^2` steps of some ten flops for `n` places, of which there are at most 2,000.
 pub(super) fn periods(places: Vec<PlaceValue>, least: f64) -> Vec<f64> {
     let (mut places, are_averages) = merged(places);
-    // One place far away makes all others one in a range that it alone spans.
+    // Beside one place far away all others would look like one.
     let extent = Extent::of(&places.iter().map(|p| (p.at, p.at)).collect::<Vec<_>>());
     places.retain(|p| extent.holds((p.at, p.at)));
     let n = places.len();

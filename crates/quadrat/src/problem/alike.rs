@@ -2,7 +2,8 @@
 
 use crate::kernel::{Kernel, KernelParameter};
 
-/// How often a kernel has a parameter of one sort: of the same kind of leaf, along the same columns.
+/// How often a kernel has a parameter of one sort: of the same kind of leaf, along the same
+/// columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Alike {
     /// In earlier terms of the sum: terms begin apart, so that they come apart.

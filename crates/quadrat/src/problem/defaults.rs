@@ -6,7 +6,7 @@
 //! | parameter | log mean | log sd |
 //! |---|---|---|
 //! | variance | `2 log s_f` | 2 (that is 1 for the sd) |
-//! | lengthscale | `log(0.15 range sqrt(columns))`, a third of it for every repetition of a leaf | 0.7, more for crowds |
+//! | lengthscale | `log(0.15 range sqrt(columns))`, a third of it for every earlier term with such a leaf, `sqrt(k)` times it in a product of `k` | 0.7, more for crowds |
 //! | lengthscale of a periodic leaf | 0 | 0.75 |
 //! | period, at least two of the smallest gaps | `log(range / 5)` | 1 |
 //! | alpha | 0 | 1 |

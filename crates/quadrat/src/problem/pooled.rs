@@ -156,8 +156,8 @@ impl Pooled {
     /// (its value, where that is fixed), less for rough and periodic kernels, up to 1.4 times the
     /// start where that would be more than [`MAX_NODES`]. Where what is learned wants others
     /// ([`Self::wants_others`]), they are placed anew. Rows more than ten times as wide as half of
-    /// them have no more nodes than such, or 200; up to eight along each side of a box cost next to
-    /// nothing where rows are few.
+    /// them have no more nodes than such, or 200. Few rows have up to eight along each side of a
+    /// box, which costs next to nothing.
     pub fn new(
         kernel: &Kernel,
         covariance: &Covariance,
@@ -375,8 +375,8 @@ mod tests {
         assert!(!wants(&boxes(10).0, 4.0));
     }
 
-    /// Few rows have eight nodes a side, which cost next to nothing, and what is asked for inside of
-    /// them has fewer; many have what their widths ask for.
+    /// Few rows have eight nodes a side, which cost next to nothing, and what is asked for inside
+    /// of them has fewer; many have what their widths ask for.
     #[test]
     fn few_rows_have_more_nodes() {
         let along = |pooled: &Pooled, width: f64| {

@@ -33,8 +33,8 @@ pub(super) const ROUNDS: usize = 10;
 /// deviation: with covariances of a condition number of 1e9 rounding allows no more.
 const IDLE: (usize, f64) = (5, 1e-9);
 const ARRIVED: f64 = 1e-2;
-/// Rounding of the evidence beyond which it is not told, in nats, and as a share of it where it is
-/// so low that it counts for nothing.
+/// Rounding of the evidence beyond which it is not told: in nats, and as a share of the evidence
+/// where rows are many or it is low.
 const UNTOLD: (f64, f64) = (1e-3, 1e-6);
 
 /// The mode of the nodes' posterior.
@@ -53,7 +53,7 @@ pub struct Mode {
     pub steps: usize,
     /// Length of the step that was not made, in posterior standard deviations.
     pub residual: f64,
-    /// Whether that is below the tolerance.
+    /// Whether that is below the tolerance, or a step would gain no more than rounding.
     pub converged: bool,
     /// Added to the unit diagonal of the scaled covariance of the rows.
     pub jitter: f64,
@@ -98,8 +98,9 @@ fn precisions(jets: &[Jet]) -> Vec<f64> {
 /// * `options` - how accurately
 ///
 /// # Errors
-/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter. A
-/// search that did not end is no error here: see [`Mode::converged`].
+/// [`FitError::Factorisation`] when the covariance is not positive definite even with jitter, or
+/// when exact rows determine each other so nearly that rounding decides the evidence. A search that
+/// did not end is no error here: see [`Mode::converged`].
 ///
 /// # Numerics
 /// A step costs `O(nodes^2 + nodes rows^2 / nodes_per_row + rows^3)`; `K` is computed once.

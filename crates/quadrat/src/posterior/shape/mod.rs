@@ -28,6 +28,9 @@ const MUCH_LONGER: f64 = 1.5;
 const STEPS_PER_LENGTH: f64 = 6.0;
 /// Shortest step, as a share of the range.
 const ROUNDING: f64 = 1e-9;
+/// Part of the largest value below which draws differ by rounding: they come from factors of
+/// covariances, which have half of the digits.
+const ALIKE: f64 = 1e-8;
 
 impl Posterior {
     /// Draws of the latent function held to shapes: those of the posterior at the places of a grid,
@@ -117,9 +120,13 @@ impl Posterior {
             let pairs = values[inside.clone()].iter().zip(&free).zip(&shares);
             moved += pairs.map(|((p, g), w)| w * (p - g) * (p - g)).sum::<f64>() / draws as f64;
         }
+        // Draws that differ by less than rounding of their values are one function.
+        let size = (0..draws).flat_map(|draw| drawn.col_as_slice(draw));
+        let size = size.fold(0.0_f64, |size, value| size.max(value.abs()));
+        let rounding = (ALIKE * size).powi(2).max(f64::MIN_POSITIVE);
         let contradiction = Contradiction {
             broken,
-            moved: (moved / spread.max(f64::MIN_POSITIVE)).sqrt(),
+            moved: (moved / spread.max(rounding)).sqrt(),
         };
         Ok(Shaped::new(input.to_owned(), places, drawn, contradiction))
     }
