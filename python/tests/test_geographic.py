@@ -153,6 +153,32 @@ def test_order_and_pickles_change_nothing(post):
     assert abs(grown.predict(at).mean[0] - 0.002) < abs(expected.mean[0] - 0.002) + 1e-6
 
 
+def test_boxes_and_cells_may_name_latitude_first(post):
+    west, east, south, north = [9.0, 10.0], [10.0, 10.4], [47.0, 48.1], [47.5, 49.0]
+    lon, lat = {"lon": (west, east)}, {"lat": (south, north)}
+    boxes = [qd.box({**lon, **lat}, aggregate="sum"), qd.box({**lat, **lon}, aggregate="sum")]
+    one, other = (post.predict(own) for own in boxes)
+    np.testing.assert_array_equal(other.mean, one.mean)
+    np.testing.assert_array_equal(other.sd, one.sd)
+    edges = {"lon": [9.0, 10, 11], "lat": [47.0, 47.5, 48, 49]}
+    one = post.predict(qd.cells(edges, aggregate="mean")).mean.reshape(2, 3)
+    turned = qd.cells({name: edges[name] for name in ("lat", "lon")}, aggregate="mean")
+    np.testing.assert_array_equal(post.predict(turned).mean.reshape(3, 2).T, one)
+    told = [model().observe(own, value=[4.0, 6.0], noise=0.01).fit() for own in boxes]
+    np.testing.assert_array_equal(*(own.predict(boxes[0]).mean for own in told))
+
+
+def test_latitude_may_come_first_beside_other_inputs():
+    regions = qd.region(SQUARES, aggregate="sum", t=[0.0, 1, 2, 3], **LON_LAT)
+    made = qd.Model(f"{KERNEL} * se(t)").observe(regions, value=TOTALS, noise=0.01).fit()
+    sides = {"lon": ([9.0], [10.4]), "lat": ([47.0], [47.5]), "t": ([0.5], [2.0])}
+    expected = made.predict(qd.box(sides, aggregate="sum")).mean
+    for order in (("lat", "t", "lon"), ("t", "lat", "lon"), ("lon", "t", "lat")):
+        told = made.predict(qd.box({name: sides[name] for name in order}, aggregate="sum")).mean
+        # Volumes are products in another order.
+        np.testing.assert_allclose(told, expected, rtol=1e-13)
+
+
 @pytest.mark.parametrize(("support", "match"), [
     (qd.point(lon=[9.5]), "lon and lat are longitude and latitude of this model"),
     (qd.point(lon=[9.5], lat=[95.0]), "row 0: 95 is no latitude between -90 and 90"),

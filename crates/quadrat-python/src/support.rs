@@ -55,10 +55,17 @@ impl Support {
         map: Option<Py<GeographicMap>>,
     ) -> PyResult<Self> {
         let aggregate = aggregate_of(aggregate).map_err(|e| e.raise(py))?;
-        let (first, second) = (columns(first), sides(second));
+        let (mut first, mut second, mut dims) = (columns(first), sides(second), dims);
         made(py, Some(aggregate), move || {
             let map = map.as_ref().map(Py::get);
-            let pair = map.map_or(Ok(None), |map| map.pair(&dims))?;
+            let mut pair = map.map_or(Ok(None), |map| map.pair(&dims))?;
+            if let Some([lon, lat]) = pair.filter(|[lon, lat]| lon > lat) {
+                // The region of a box has longitude first.
+                dims.swap(lon, lat);
+                first.swap(lon, lat);
+                second.swap(lon, lat);
+                pair = Some([lat, lon]);
+            }
             let mut set = Functionals::new(dims);
             for row in 0..first.first().map_or(0, Vec::len) {
                 let ends = first.iter().zip(&second);
