@@ -337,10 +337,26 @@ mod tests {
     /// Whatever the bytes say, the answer takes no more memory than some multiple of them.
     #[test]
     fn numbers_that_the_bytes_cannot_hold_are_refused_before_memory_is_taken() {
-        let mut bytes = written(true, |kind| kind, 0, false);
-        bytes[5..9].copy_from_slice(&u32::MAX.to_le_bytes());
-        let told = parts(&bytes).unwrap_err().to_string();
-        assert!(told.contains("4294967295 polygons at byte 5"), "{told}");
+        let whole = written(true, |kind| kind, 0, false);
+        // The first of both polygons is one of its own, too.
+        let first = &whole[9..154];
+        assert_eq!(parts(first), Ok(squares()[..1].to_vec()));
+        for (bytes, at, what) in [
+            (&whole[..], 5, "polygons"),
+            (&whole[..], 14, "rings"),
+            (&whole[..], 18, "vertices"),
+            (&whole[..], 159, "rings"),
+            (&whole[..], 163, "vertices"),
+            (first, 5, "rings"),
+            (first, 9, "vertices"),
+        ] {
+            let (mut bytes, count) = (bytes.to_vec(), u32::MAX);
+            bytes[at..at + 4].copy_from_slice(&count.to_le_bytes());
+            let told = parts(&bytes).unwrap_err();
+            assert_eq!(told, WkbError::Count { at, count, what });
+            let words = format!("4294967295 {what} at byte {at}, more than its bytes can hold");
+            assert!(told.to_string().contains(&words), "{told}");
+        }
     }
 
     #[test]
