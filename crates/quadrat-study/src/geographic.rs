@@ -50,7 +50,7 @@ impl Geographic {
 
     /// As [`Self::point`], of numbers that may be no degrees; the error is the fact.
     pub fn place(&self, lon: f64, lat: f64) -> Result<[f64; 2], String> {
-        degrees(lon, lat).map_err(|(fact, _)| fact)?;
+        check_degrees(lon, lat).map_err(|(fact, _)| fact)?;
         self.point(lon, lat).map_err(|error| error.to_string())
     }
 
@@ -112,7 +112,7 @@ pub fn are_degrees([x, y]: Bounds) -> bool {
 }
 
 /// A longitude and latitude of a table; the error is the fact and which of them is at fault.
-pub fn degrees(lon: f64, lat: f64) -> Result<(), (String, usize)> {
+pub fn check_degrees(lon: f64, lat: f64) -> Result<(), (String, usize)> {
     if !(-180.0..=360.0).contains(&lon) {
         Err((
             format!("{lon} is no longitude between -180 and 180 (or 360)"),
@@ -130,7 +130,7 @@ pub fn degrees(lon: f64, lat: f64) -> Result<(), (String, usize)> {
 #[must_use]
 pub fn goes_round(ring: &Ring) -> Option<&'static str> {
     // Other numbers are no degrees, which is said later.
-    let degrees = |v: &[f64; 2]| v[0].abs() <= 360.0 && v[1].abs() <= 90.0;
+    let degrees = |v: &[f64; 2]| are_degrees([(v[0], v[0]), (v[1], v[1])]);
     if ring.len() < 3 || !ring.iter().all(degrees) {
         return None;
     }

@@ -9,7 +9,7 @@ use super::fill::fill;
 use super::join::{Joined, canonical, join, unused};
 use super::rows::no_giants;
 use crate::diagnostic::{Problem, Problems, shown};
-use crate::geographic::{Geographic, degrees};
+use crate::geographic::{Geographic, check_degrees};
 use crate::shapes::{Bags, Kind, Points, Shapes};
 use crate::study::fields::Spanned;
 use crate::study::shape::BagKeys;
@@ -168,7 +168,7 @@ fn project(
 ) {
     for row in 0..columns[lon].len() {
         let (east, north) = (columns[lon][row], columns[lat][row]);
-        let place = degrees(east, north).and_then(|()| {
+        let place = check_degrees(east, north).and_then(|()| {
             let place = geographic.point(east, north);
             place.map_err(|error| (error.to_string(), 0))
         });

@@ -46,7 +46,7 @@ use quadrat::model::Model;
 use crate::answer::Chances;
 use crate::codes::Codes;
 use crate::diagnostic::Problems;
-use crate::geographic::{Geographic, degrees};
+use crate::geographic::{Geographic, check_degrees};
 use crate::places::{Along, Places};
 use crate::prediction_csv;
 use crate::run_id;
@@ -323,7 +323,7 @@ fn asked(
             without_table(files, &predict.beside, &mut places)?;
             if let Some((lon, lat)) = places.pair() {
                 let ((a, b), (c, d)) = (ends(&axes[lon].1), ends(&axes[lat].1));
-                if let Err((fact, which)) = degrees(a, c).and_then(|()| degrees(b, d)) {
+                if let Err((fact, which)) = check_degrees(a, c).and_then(|()| check_degrees(b, d)) {
                     let (name, _) = &axes[if which == 0 { lon } else { lat }];
                     let remedy = "regions of this study are in longitude and latitude, so its grids must be too";
                     check.refuse(&name.span, fact, remedy);

@@ -12,7 +12,7 @@ use super::files::Files;
 use super::observed::Observed;
 use crate::answer::Chances;
 use crate::diagnostic::{Problem, Problems};
-use crate::geographic::degrees;
+use crate::geographic::check_degrees;
 use crate::numbers::{LARGEST, count, human};
 use crate::places::{Labels, Places};
 use crate::study::fields::{Check, Spanned};
@@ -83,7 +83,7 @@ pub(super) fn only_degrees(
         return;
     };
     let fits = |lon: f64, lat: f64| {
-        degrees(lon, lat)?;
+        check_degrees(lon, lat)?;
         let place = geographic.point(lon, lat);
         place.map_err(|error| (error.to_string(), 0)).map(|_| ())
     };
