@@ -16,6 +16,7 @@ from example_rows import ends, reader
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
 NUMBERS = {"mean", "sd", "lower", "median", "upper"}
 
+
 def models():
     """What says each example, by its name."""
     found = {}
