@@ -11,10 +11,13 @@ use quadrat::density::{AnyEstimate, SAVED_FORMAT, Saved};
 use quadrat::kernel::Kernel;
 use quadrat::model::FORMAT;
 use quadrat::parameter::PriorDensity;
+use quadrat::support::{Polygon, Ring};
 
 use crate::diagnostic::Problems;
 use crate::engine;
+use crate::geo_file::wkb::parts;
 use crate::geo_file::{self, Bare, GeoFile, outlines};
+use crate::geographic::{continue_over_antimeridian, goes_round};
 use crate::resolve::resolve;
 use crate::study::{self, Study};
 use crate::table::{Reading, Table};
@@ -25,10 +28,11 @@ pub use broken::{Broken, broken_all_over, whole};
 pub type Reader = fn(&[u8]);
 
 /// Every reader, by the name of its folder in `fuzz/corpus`.
-pub const READERS: [(&str, Reader); 7] = [
+pub const READERS: [(&str, Reader); 8] = [
     ("study", study),
     ("table", table),
     ("map", map),
+    ("wkb", wkb),
     ("model", model),
     ("density", density),
     ("kernel", kernel),
@@ -182,6 +186,35 @@ fn written_again(file: &GeoFile) {
     assert_eq!(again.features.len(), file.features.len());
     let has_mean = |i: &usize| again.property(*i, "mean").is_some();
     assert!(all.iter().all(has_mean) || file.properties.iter().any(|name| name == "mean"));
+}
+
+/// Well-known binary, whose polygons are mended, in degrees and in the plane.
+pub fn wkb(bytes: &[u8]) {
+    let mut parts = match parts(bytes) {
+        Ok(parts) => parts,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let vertices: usize = parts.iter().flatten().map(Vec::len).sum();
+    // Each has two numbers at least.
+    assert!(16 * vertices <= bytes.len());
+    is_mended(parts.clone());
+    let mut rings = parts.iter().flatten();
+    if rings.all(|ring| goes_round(ring).is_none()) {
+        let rings = parts.iter_mut().flatten();
+        rings.for_each(continue_over_antimeridian);
+        is_mended(parts);
+    }
+}
+
+/// Parts have an area once they are mended, or are refused in words.
+fn is_mended(parts: Vec<Vec<Ring>>) {
+    match Polygon::mended(parts) {
+        Ok((polygon, _)) => assert!(polygon.area() > 0.0 && polygon.area().is_finite()),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
 }
 
 /// What a saved model holds, under a header with the right length and checksum, and as it is.
