@@ -159,6 +159,11 @@ def _parts(geometry, row):
 
 
 def _multipolygon(parts, row):
+    try:
+        parts = [[list(ring) for ring in part] for part in parts]
+    except TypeError:
+        raise DataError(f"region {row} has coordinates that are no rings of vertices; give "
+                        "coordinates as GeoJSON has them") from None
     found = [struct.pack("<BII", 1, 6, len(parts))]
     for part in parts:
         found.append(struct.pack("<BII", 1, 3, len(part)))
@@ -173,7 +178,7 @@ def _multipolygon(parts, row):
 def _vertex(at, row):
     try:
         return float(at[0]), float(at[1])
-    except (TypeError, ValueError, IndexError, KeyError):
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError):
         raise DataError(f"region {row} has the vertex {at!r}; give two numbers") from None
 
 

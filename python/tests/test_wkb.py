@@ -163,6 +163,11 @@ def test_broken_bytes_name_their_row():
     ({"type": "Polygon"}, "region 0: "), ({"type": "Polygon", "coordinates": [[]]}, "region 0: "),
     ({"type": "Polygon", "coordinates": [[[0, 0], ["a", 1]]]}, "region 0 has the vertex"),
     ({"type": "Polygon", "coordinates": [[[0, 0], [1]]]}, "region 0 has the vertex"),
+    ({"type": "Polygon", "coordinates": [[[0, 0], [10**400, 1]]]}, "region 0 has the vertex"),
+    *(({"type": kind, "coordinates": own}, "region 0 has coordinates that are no rings")
+      for kind in ("Polygon", "MultiPolygon") for own in (None, 5, [None], [5])),
+    ({"type": "Polygon", "coordinates": [[5, 6]]}, "region 0 has the vertex 5"),
+    ({"type": "MultiPolygon", "coordinates": [[5]]}, "region 0 has coordinates that are no rings"),
 ])
 def test_broken_dicts_name_their_row(geometry, match):
     with pytest.raises(qd.DataError, match=match):
