@@ -9,6 +9,11 @@ from . import _arrays, _frames, _quadrat
 from ._errors import DataError
 
 _PROJECT = ("project them first, such as geometries.to_crs(geometries.estimate_utm_crs())")
+_SAY = "say planar=True or planar=False"
+
+
+class _Unclear(DataError):
+    """What is known of a CRS does not say whether coordinates are longitudes and latitudes."""
 
 
 def regions(geometries, planar=None, data=None):
@@ -27,67 +32,140 @@ def regions(geometries, planar=None, data=None):
     if name is not None:
         data = _frames.held(data)
         geometries = _frames.take(data, name, "geometries")
-    is_geographic = _is_geographic(geometries, data, name)
-    if planar is False and is_geographic is False:
-        raise DataError("planar is False, and the CRS of the geometries is projected; bring them "
-                        "to longitudes and latitudes (EPSG:4326), or leave planar out")
-    degrees = bool(is_geographic) if planar is None else not planar
+    degrees = _in_degrees(geometries, planar, data, name)
     return _wkb(geometries), degrees
 
 
 def planar_regions(geometries, argument):
     """The same where coordinates are taken as they are."""
-    found, degrees = regions(geometries)
+    try:
+        degrees = _is_geographic(geometries, None, None)
+    except _Unclear as fact:
+        raise DataError(f"{argument}: {fact}; {_PROJECT}") from None
     if degrees:
         raise DataError(f"{argument}: the geometries are in longitudes and latitudes; {_PROJECT}")
-    return found
+    return _wkb(geometries)
+
+
+def _in_degrees(geometries, planar, data, name):
+    """Whether coordinates are longitudes and latitudes, as was said or as the CRS says it."""
+    if planar:
+        return False
+    try:
+        is_geographic = _is_geographic(geometries, data, name)
+    except _Unclear as fact:
+        if planar is None:
+            raise DataError(f"{fact}; {_SAY}") from None
+        return True
+    if planar is False and is_geographic is False:
+        raise DataError("planar is False, and the CRS of the geometries is projected; bring them "
+                        "to longitudes and latitudes (EPSG:4326), or leave planar out")
+    return planar is not None or bool(is_geographic)
 
 
 def _is_geographic(geometries, data, name):
     """Whether coordinates are longitudes and latitudes; `None` where nothing says it."""
     crs = getattr(geometries, "crs", None)
-    if crs is None:
-        return _of_arrow(geometries, data, name)
+    return _of_arrow(geometries, data, name) if crs is None else _of_crs(crs)
+
+
+def _of_crs(crs):
+    """The same of a CRS as pyproj has it."""
+    if isinstance(crs, str):
+        return _of_code(crs)
+    if getattr(crs, "is_geocentric", False):
+        raise _Unclear("the CRS of the geometries is geocentric")
     if not getattr(crs, "is_geographic", False):
         return False
-    units = {axis.unit_name for axis in getattr(crs, "axis_info", ())} or {"degree"}
-    if units != {"degree"}:
-        raise DataError(f"the CRS of the geometries has the unit {sorted(units)[0]!r}; give "
-                        "degrees, such as geometries.to_crs(4326)")
+    # A third axis is the height.
+    _check_degrees(axis.unit_name for axis in list(getattr(crs, "axis_info", ()))[:2])
     return True
+
+
+def _check_degrees(units):
+    others = [unit for unit in units if unit != "degree"]
+    if others:
+        raise DataError(f"the CRS of the geometries has the unit {others[0]!r}; give degrees, "
+                        "such as geometries.to_crs(4326)")
 
 
 def _of_arrow(geometries, data, name):
     """What the metadata of an Arrow column says: of geoarrow.wkb, or of a GeoParquet file."""
     schema = getattr(getattr(data, "table", data), "schema", None)
-    metadata = getattr(schema, "metadata", None) or {}
-    try:
-        if name is not None and b"geo" in metadata:
-            known = json.loads(metadata[b"geo"])["columns"]
+    file = getattr(schema, "metadata", None)
+    if name is not None and isinstance(file, dict) and b"geo" in file:
+        columns = _object(_object(file[b"geo"]).get("columns"))
+        if name in columns:
             # Where a file says nothing, GeoParquet means longitudes and latitudes.
-            return _is_projjson(known[name].get("crs", "OGC:CRS84")) if name in known else None
-        own = getattr(geometries, "type", None)
-        text = getattr(own, "__arrow_ext_serialize__", lambda: b"")()
-        if not text and name is not None and hasattr(schema, "field"):
-            text = (schema.field(name).metadata or {}).get(b"ARROW:extension:metadata", b"")
-        return _is_projjson(json.loads(text or b"{}").get("crs"))
-    except (AttributeError, KeyError, TypeError, ValueError):
+            return _of_projjson(_object(columns[name]).get("crs", "OGC:CRS84"))
+    own = getattr(geometries, "type", None)
+    kind = getattr(own, "extension_name", "")
+    told = own.__arrow_ext_serialize__() if hasattr(own, "__arrow_ext_serialize__") else b""
+    if not told and name is not None and hasattr(schema, "field"):
+        field = schema.field(name).metadata or {}
+        kind = field.get(b"ARROW:extension:name", b"").decode(errors="replace")
+        told = field.get(b"ARROW:extension:metadata", b"")
+    if not told or not kind.startswith(("geoarrow.", "ogc.")):
         return None
+    return _of_projjson(_object(told).get("crs"))
 
 
-def _is_projjson(crs):
-    """Whether a CRS, in PROJJSON or by its code, is of longitudes and latitudes."""
+def _object(told):
+    """A JSON object of metadata, which may be its text."""
+    try:
+        told = json.loads(told) if isinstance(told, (bytes, str)) else told
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise _Unclear("the metadata of the geometries cannot be read, and may name a CRS")
+    return told
+
+
+def _of_projjson(crs):
+    """Whether a CRS, in PROJJSON or as a text, is of longitudes and latitudes."""
     if crs is None:
         return None
     if isinstance(crs, str):
-        if crs in ("OGC:CRS84", "EPSG:4326"):
-            return True
-        try:
-            return bool(_frames.module("pyproj", "to read the CRS").CRS(crs).is_geographic)
-        except ImportError:
-            raise DataError(f"the geometries have the CRS {crs[:40]!r}; say planar=True or "
-                            "planar=False, or install pyproj") from None
-    return crs.get("type") in ("GeographicCRS", "GeodeticCRS")
+        return _of_code(crs)
+    crs = _object(crs)
+    kind, parts, source = (crs.get(key) for key in ("type", "components", "source_crs"))
+    if kind == "CompoundCRS" and isinstance(parts, list) and parts:
+        return _of_projjson(_object(parts[0]))
+    if kind == "BoundCRS":
+        return _of_projjson(_object(source))
+    if kind not in ("GeographicCRS", "ProjectedCRS"):
+        raise _Unclear(f"the CRS of the geometries has the type {str(kind)[:40]!r}, which is "
+                       "neither geographic nor projected")
+    if kind == "GeographicCRS":
+        _check_degrees(_units(crs))
+    return kind == "GeographicCRS"
+
+
+def _units(crs):
+    """The names of the units of the first two axes, where they are named."""
+    system = crs.get("coordinate_system")
+    axes = system.get("axis") if isinstance(system, dict) else None
+    for axis in axes[:2] if isinstance(axes, list) else ():
+        unit = axis.get("unit") if isinstance(axis, dict) else None
+        unit = unit.get("name") if isinstance(unit, dict) else unit
+        if unit is not None:
+            yield unit
+
+
+def _of_code(crs):
+    """The same of a code, or of whatever else pyproj reads."""
+    if crs in ("OGC:CRS84", "EPSG:4326"):
+        return True
+    try:
+        pyproj = _frames.module("pyproj", "to read the CRS")
+    except ImportError:
+        raise _Unclear(f"the geometries have the CRS {crs[:40]!r}, which pyproj reads, and it is "
+                       "not installed") from None
+    try:
+        known = pyproj.CRS(crs)
+    except pyproj.exceptions.CRSError:
+        raise _Unclear(f"pyproj does not know the CRS {crs[:40]!r} of the geometries") from None
+    return _of_crs(known)
 
 
 def _wkb(geometries):

@@ -2,6 +2,8 @@
 
 import json
 import struct
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -112,6 +114,105 @@ def test_metadata_of_arrow_says_whether_coordinates_are_degrees():
     assert place(file={}) and not place(file={"crs": None})
     for said, expected in ((geographic, True), (projected, False), ("EPSG:4326", True)):
         assert place(file={"crs": said}) == place(own={"crs": said}) == expected
+
+
+class Crs:
+    """What is asked of a CRS of pyproj."""
+
+    def __init__(self, *units, is_geographic=True, is_geocentric=False):
+        self.is_geographic, self.is_geocentric = is_geographic, is_geocentric
+        self.axis_info = [types.SimpleNamespace(unit_name=unit) for unit in units]
+
+
+class Column(list):
+    """Geometries with a CRS."""
+
+    def __init__(self, crs):
+        super().__init__(DICTS)
+        self.crs = crs
+
+
+def axes(*units):
+    return {"axis": [{"name": "one", "unit": unit} for unit in units]}
+
+
+GEOGRAPHIC = {"type": "GeographicCRS", "coordinate_system": axes("degree", "degree")}
+PROJECTED = {"type": "ProjectedCRS", "base_crs": GEOGRAPHIC}
+VERTICAL = {"type": "VerticalCRS", "coordinate_system": axes("metre")}
+GRADS = axes({"type": "AngularUnit", "name": "grad"}, {"type": "AngularUnit", "name": "grad"})
+UNCLEAR = [
+    ({"type": "GeodeticCRS"}, "has the type 'GeodeticCRS', which is neither"), ({}, "type 'None'"),
+    ({"type": "CompoundCRS"}, "'CompoundCRS'"), ({"type": "BoundCRS"}, "cannot be read"),
+    ({"type": "CompoundCRS", "components": [VERTICAL]}, "'VerticalCRS'"), (5, "cannot be read"),
+]
+
+
+def read(crs, planar=None):
+    """Whether a column of geoarrow with this CRS is in degrees."""
+    pa = pytest.importorskip("pyarrow")
+    metadata = crs if isinstance(crs, bytes) else json.dumps({"crs": crs}).encode()
+    field = pa.field("shape", pa.binary(), metadata={
+        "ARROW:extension:name": "geoarrow.wkb", "ARROW:extension:metadata": metadata})
+    data = pa.table([pa.array(list(map(wkb, SHAPES)))], schema=pa.schema([field]))
+    return qd.region("shape", aggregate="sum", planar=planar).place(data).in_degrees
+
+
+@pytest.mark.parametrize(("crs", "expected"), [(GEOGRAPHIC, True), (PROJECTED, False)])
+def test_a_crs_within_another_is_looked_into(crs, expected):
+    height = {"type": "GeographicCRS", "coordinate_system": axes("degree", "degree", "metre")}
+    assert read(crs) == expected and read(height)
+    for around in ({"type": "CompoundCRS", "components": [crs, VERTICAL]},
+                   {"type": "BoundCRS", "source_crs": crs, "target_crs": PROJECTED}):
+        assert read(around) == expected
+        assert read({"type": "CompoundCRS", "components": [around, VERTICAL]}) == expected
+
+
+@pytest.mark.parametrize(("crs", "match"), [*UNCLEAR, (b"{", "read"), (b"[]", "read")])
+def test_a_crs_that_is_not_clear_asks_for_planar(crs, match):
+    with pytest.raises(qd.DataError, match=f"{match}.*; say planar=True or planar=False"):
+        read(crs)
+    assert not read(crs, planar=True) and read(crs, planar=False)
+
+
+@pytest.mark.parametrize("told", [b"{", b"[]", b"\xff", b"{}", b'{"columns": []}',
+                                  b'{"columns": {"shape": 1}}'])
+def test_broken_metadata_of_a_file_ask_for_planar(told):
+    pa = pytest.importorskip("pyarrow")
+    schema = pa.schema([("shape", pa.binary())], metadata={"geo": told})
+    data = pa.table([pa.array(list(map(wkb, SHAPES)))], schema=schema)
+    with pytest.raises(qd.DataError, match="metadata of the geometries cannot be read.*; say pla"):
+        qd.region("shape", aggregate="sum").place(data)
+    assert not qd.region("shape", aggregate="sum", planar=True).place(data).in_degrees
+
+
+def test_codes_are_read_by_pyproj_where_it_is_installed(monkeypatch):
+    pytest.importorskip("pyproj")
+    assert read("EPSG:4979") and not read("EPSG:25832")
+    assert read("EPSG:4326+5773") and not read("EPSG:25832+5783")
+    for crs, match in (("EPSG:123456789", "pyproj does not know the CRS 'EPSG:1"),
+                       ("EPSG:4978", "is geocentric")):
+        with pytest.raises(qd.DataError, match=f"{match}.*; say planar=True or planar=False"):
+            read(crs)
+        assert not read(crs, planar=True) and read(crs, planar=False)
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    assert read("EPSG:4326")
+    with pytest.raises(qd.DataError, match="CRS 'EPSG:25832', which pyproj reads.*; say planar="):
+        read("EPSG:25832")
+
+
+def test_units_of_a_crs_are_degrees_but_for_heights():
+    for crs in (Crs("degree", "degree"), Crs("degree", "degree", "metre")):
+        assert qd.region(Column(crs), aggregate="sum").place().in_degrees
+    for place in (lambda: qd.region(Column(Crs("degree", "grad")), aggregate="sum").place(),
+                  lambda: read({"type": "GeographicCRS", "coordinate_system": GRADS})):
+        with pytest.raises(qd.DataError, match="has the unit 'grad'; give degrees"):
+            place()
+    assert not qd.region(Column(Crs(is_geographic=False)), aggregate="sum").place().in_degrees
+    earth = Column(Crs(is_geographic=False, is_geocentric=True))
+    with pytest.raises(qd.DataError, match="is geocentric; say planar"):
+        qd.region(earth, aggregate="sum").place()
+    with pytest.raises(qd.DataError, match="^areas: the CRS .* is geocentric; project them first"):
+        qd.Density2d.from_areas(earth, [5, 9, 3])
 
 
 def test_geopandas_and_shapely():
