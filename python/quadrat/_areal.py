@@ -29,9 +29,10 @@ class ArealFit:
         What a careful reader should know.
     """
 
-    def __init__(self, source, study, aggregate, is_planar, result):
+    def __init__(self, source, study, aggregate, planar, result):
         self._source, self._study, self._aggregate = source, study, aggregate
-        self.is_planar, self.posterior = is_planar, result.posterior
+        self._planar, self.posterior = planar, result.posterior
+        self.is_planar = _is_plane(source, planar)
         self.warnings, self._model = result.warnings, result.model
 
     def __repr__(self):
@@ -63,6 +64,7 @@ class ArealFit:
         if cell is not None:
             target = _squares(self._source, _arrays.number(cell, "cell"), self.is_planar)
         target = self._source if target is None else target
+        _check_kind(target, self._planar, self.is_planar)
         shapes = [one["geometry"] for one in _features(target, "target")]
         support = region(shapes, planar=self.is_planar, aggregate=self._aggregate)
         return _told(target, self.posterior.predict(support).to_dict())
@@ -120,10 +122,9 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
         raise DataError("variance belongs to total and average; counts have that of chance")
     value = given[told[0]]
     _check_columns(source, value, exposure)
-    is_planar = _is_planar(source) if planar is None else bool(planar)
-    if target is not None and planar is None and is_planar != _is_planar(target):
-        raise DataError("source and target have different kinds of coordinates; bring both to one "
-                        "CRS, such as target.to_crs(source.crs)")
+    is_planar = _is_plane(source, planar)
+    if target is not None:
+        _check_kind(target, planar, is_planar)
     aggregate = "mean" if average is not None or exposure is not None else "sum"
     if counts is None:
         likelihood = {"gaussian": {"value": value, "variance": variance, "link": link}}
@@ -147,7 +148,7 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
     for warning in result.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
     if target is None:
-        return ArealFit(source, study, aggregate, is_planar, result)
+        return ArealFit(source, study, aggregate, planar, result)
     return _told(target, result["target"])
 
 
@@ -174,6 +175,17 @@ def _told(target, columns):
 def _is_planar(areas):
     crs = getattr(areas, "crs", None)
     return bool(crs is not None and not crs.is_geographic)
+
+
+def _is_plane(source, planar):
+    return _is_planar(source) if planar is None else bool(planar)
+
+
+def _check_kind(target, planar, is_planar):
+    """Coordinates of targets are those of the sources, unless it was said what they are."""
+    if planar is None and is_planar != _is_planar(target):
+        raise DataError("source and target have different kinds of coordinates; bring both to one "
+                        "CRS, such as target.to_crs(source.crs)")
 
 
 def _check_columns(source, *names):

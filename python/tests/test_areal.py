@@ -84,6 +84,9 @@ def test_frames_of_maps_keep_their_crs_and_are_cut_into_squares():
     assert grid["mean"].sum() == pytest.approx(sum(BIRTHS), rel=1e-4)
     with pytest.raises(qd.DataError, match="different kinds of coordinates"):
         qd.areal_interpolate(source, source.to_crs(4326), **said)
+    for target in (source.to_crs(4326), squares(range(9))):
+        with pytest.raises(qd.DataError, match="different kinds of coordinates"):
+            fit.predict(target)
     with pytest.raises(qd.DataError, match="give either target or cell"):
         fit.predict(source, cell=300)
     for cell in (0, -1, 0.01):
@@ -104,6 +107,8 @@ def test_longitudes_and_latitudes_are_projected_as_the_program_does():
     np.testing.assert_allclose(both["mean"], planar["mean"], rtol=0.01)
     with pytest.raises(qd.DataError, match="project the source first"):
         fit.predict(cell=0.1)
+    with pytest.raises(qd.DataError, match="different kinds of coordinates"):
+        fit.predict(flat)
 
 
 BAD = [
