@@ -39,9 +39,9 @@ const KERNEL: &str = "se(elevation, evi, lst) + matern32(lon, lat)";
 /// Shares of the districts to learn from, to stop training by and to choose settings by; the rest
 /// are to test.
 const SHARES: [f64; 3] = [0.6, 0.1, 0.1];
-const OURS: [&str; 3] = ["ours (exp)", "ours (square)", "ours (negative binomial)"];
+const OURS: [&str; 2] = ["ours (Poisson)", "ours (negative binomial)"];
 const SIMPLE: [&str; 4] = ["Nystrom", "network", "bag-pixel", "mean of all bags"];
-const BESIDE: &str = "held-out districts, means over the splits +- one standard error. Square error: of the logarithm of the cases; NLL: Poisson, of the predicted mean, a district; p: Wilcoxon's signed-rank test over the splits, beside ours (exp)";
+const BESIDE: &str = "held-out districts, means over the splits +- one standard error. Square error: of the logarithm of the cases; NLL: Poisson, of the predicted mean, a district; p: Wilcoxon's signed-rank test over the splits, beside ours (Poisson)";
 
 /// Runs the study.
 ///
@@ -58,6 +58,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
         100.0 * SHARES[0],
         100.0 * SHARES[1],
     ));
+    report.note("behind `square`, which the paper has besides, counts of ten thousand do not converge in some splits");
     report.note("published, of another country (table 1): square error of the logarithm 4.08 for the constant, 1.31 for Nystrom, 1.82 for the network, 1.04 to 1.38 for the variational fits; NLL 173, 88, 164, 94 to 99. Counts here are a hundred times as large, and so are the NLL of one and the same relative error");
     let names = OURS.into_iter().chain(SIMPLE);
     let mut all: Vec<Scores> = names
@@ -67,7 +68,7 @@ pub fn run(settings: &Settings) -> Result<Report> {
             nll: Vec::new(),
         })
         .collect();
-    let mut held: [Vec<f64>; 3] = Default::default();
+    let mut held: [Vec<f64>; OURS.len()] = Default::default();
     let steps = Steps::new("splits", repeats);
     for repeat in 0..repeats as u64 {
         let split = Split::new(settings, &districts, repeat)?;
@@ -89,14 +90,8 @@ pub fn run(settings: &Settings) -> Result<Report> {
         table.row(vec![(*method).to_owned(), told]);
     }
     let square = |k: usize| mean(&all[k].square);
-    let best = (0..OURS.len()).map(square).fold(f64::INFINITY, f64::min);
-    let constant = square(all.len() - 1);
-    report.check(
-        "square error of ours, over that of the mean",
-        best / constant,
-        0.0,
-        0.6,
-    );
+    let what = "square error of ours (Poisson), over that of the mean";
+    report.check(what, square(0) / square(all.len() - 1), 0.0, 0.6);
     report.tables.push(simple::table(BESIDE, &all));
     report.tables.push(table);
     Ok(report)
@@ -204,17 +199,13 @@ impl Split {
     }
 
     /// Errors of all methods, and what the intervals of ours hold.
-    fn scores(&self, seed: u64) -> Result<(Vec<Errors>, [f64; 3])> {
+    fn scores(&self, seed: u64) -> Result<(Vec<Errors>, [f64; OURS.len()])> {
         let kernel: Kernel = KERNEL.parse()?;
         let train = &self.train;
         let once = vec![1.0; train.cases.len()];
         let counts =
             NegativeBinomial::new(train.cases.clone(), once, Link::Exp, Dispersion::Learned)?;
-        let rows = [
-            train.rows(train.poisson(Link::Exp)?)?,
-            train.rows(train.poisson(Link::Square)?)?,
-            train.rows(counts)?,
-        ];
+        let rows = [train.rows(train.poisson(Link::Exp)?)?, train.rows(counts)?];
         let options = FitOptions::default()
             .with_inducing(Inducing::Number(train.cases.len()))
             .with_hyperparameters(Hyperparameters::Map)
@@ -223,7 +214,7 @@ impl Split {
             let model = Model::new(kernel.clone()).observe(rows.clone());
             model.fit(&options).context("ours")
         };
-        let (mut scores, mut held) = (Vec::new(), [0.0; 3]);
+        let (mut scores, mut held) = (Vec::new(), [0.0; OURS.len()]);
         for (rows, held) in rows.iter().zip(&mut held) {
             let posterior = fit(rows)?;
             scores.push(self.judged(&posterior)?);
