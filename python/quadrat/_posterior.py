@@ -19,10 +19,8 @@ class Posterior:
     and beside them the rows for plots.
     """
 
-    def __init__(self, posterior, tables=(), is_whole=True):
+    def __init__(self, posterior, tables=()):
         self._posterior, self._tables = posterior, tables
-        # Points beyond one machine are elsewhere, and the tables stand for them.
-        self._is_whole = is_whole
         self._facts, self._map = posterior.summary(), posterior.map
 
     def __repr__(self):
@@ -246,7 +244,7 @@ class Posterior:
                          times=times, output=output, link=link, data=data).on(self._map)
         known = len(self._facts["warnings"])
         conditioned = self._posterior.condition(*table.made(), output)
-        more = Posterior(conditioned, (*self._tables, table), self._is_whole)
+        more = Posterior(conditioned, (*self._tables, table))
         return told(more, stacklevel=3, known=known)
 
     def leave_one_out(self):
@@ -267,7 +265,7 @@ class Posterior:
         write(path, self.to_bytes())
 
     def __reduce__(self):
-        return restored, (self.to_bytes(), self._tables, self._is_whole)
+        return restored, (self.to_bytes(), self._tables)
 
     def __copy__(self):
         return self
@@ -276,9 +274,9 @@ class Posterior:
         return self
 
 
-def restored(data, tables=(), is_whole=True):
+def restored(data, tables=()):
     """A posterior from the bytes of a model file."""
-    return Posterior(_quadrat.Posterior.from_bytes(data), tables, is_whole)
+    return Posterior(_quadrat.Posterior.from_bytes(data), tables)
 
 
 def write(path, data):

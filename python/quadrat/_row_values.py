@@ -123,7 +123,7 @@ class RowValues:
 
 def row_values(posterior, table, by, level, non_negative, seed, data):
     """What :meth:`Posterior.rows` gives."""
-    if not posterior._is_whole:
+    if not posterior._posterior.is_whole:
         raise DataError("the points of these bags are in partitions elsewhere, and what stands "
                         "behind single rows is not asked there; predict the response")
     level, seed = _arrays.probability(level, "level"), _arrays.whole(seed, "seed")

@@ -185,7 +185,7 @@ def fit(model, bags, *, client=None, at_once=None, seed=0, hyperparameters="auto
                 how, there.sums, total, kept < total, at, listen)
     finally:
         there.close()
-    return told(Posterior(fitted, stand_in._tables(), is_whole=False), stacklevel=3)
+    return told(Posterior(fitted, stand_in._tables()), stacklevel=3)
 
 
 def _there(model, bags, client, at_once):

@@ -2,6 +2,7 @@
 
 import faulthandler
 import os
+import pickle
 import signal
 import threading
 import time
@@ -73,6 +74,15 @@ def test_some_points_of_every_bag_are_enough_to_begin_with(tmp_path):
     np.testing.assert_allclose(seen(some), seen(all_points), rtol=0.02)
     some.save(tmp_path / "some.quadrat")
     np.testing.assert_array_equal(seen(qd.load(tmp_path / "some.quadrat")), seen(some))
+
+
+def test_what_stands_behind_rows_is_not_told_of_the_points_that_stand_in(tmp_path):
+    cells, rows = country()
+    post = qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, 9), rows), inducing=12)
+    post.save(tmp_path / "towns.quadrat")
+    for one in (post, qd.load(tmp_path / "towns.quadrat"), pickle.loads(pickle.dumps(post))):
+        with pytest.raises(qd.DataError, match="partitions elsewhere"):
+            one.rows()
 
 
 def test_points_without_weight_stand_for_nothing():

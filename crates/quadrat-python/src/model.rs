@@ -22,7 +22,7 @@ use crate::geometry::GeographicMap;
 use crate::likelihood::Likelihood;
 use crate::noises::Noises;
 use crate::observations::observations;
-use crate::posterior::Posterior;
+use crate::posterior::{IN_SHARDS, Posterior};
 
 use crate::support::Support;
 use crate::work::{self, Control};
@@ -194,7 +194,11 @@ impl Model {
         let prior = self.prior.clone();
         let asked = Arc::new(Asked::new(sums, points, is_thinned));
         let shards = Arc::clone(&asked);
-        let fit = move |options: &FitOptions| prior.fit_in_shards(shards, options);
+        let fit = move |options: &FitOptions| {
+            let mut fitted = prior.fit_in_shards(shards, options)?;
+            fitted.set_note(IN_SHARDS, "true");
+            Ok(fitted)
+        };
         let found = fitted(py, (how, inducing_at), progress.as_ref(), fit);
         found.map_err(|error| asked.raised().unwrap_or(error))
     }

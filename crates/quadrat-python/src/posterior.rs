@@ -26,6 +26,8 @@ pub struct Posterior {
     was_stopped: bool,
 }
 
+/// Note of models whose rows are elsewhere, in shards: the rows that they know stand in for these.
+pub const IN_SHARDS: &str = "in_shards";
 /// Note of models made by the program, which says that inputs are labels.
 const LABELS: &str = "labels";
 
@@ -96,6 +98,12 @@ impl Posterior {
     #[getter]
     fn was_stopped(&self) -> bool {
         self.was_stopped
+    }
+
+    /// Whether the rows are those that were observed.
+    #[getter]
+    fn is_whole(&self) -> bool {
+        self.fitted.note(IN_SHARDS).is_none()
     }
 
     /// The inputs that a prediction needs.
