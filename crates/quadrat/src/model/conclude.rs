@@ -284,20 +284,19 @@ pub(super) fn condition_covering(
     let (chosen, held) = answering(problem, nodes);
     known.resize_with(nodes.len(), || None);
     let mut known: Vec<_> = chosen.iter().map(|(at, _)| known[*at].take()).collect();
-    let kept: Vec<Node> = chosen.into_iter().map(|(_, node)| node).collect();
-    let count = kept.len();
-    let one = |(node, known): (&Node, &mut Option<Conditioned>)| {
-        let share = node.weight / held.min(1.0);
-        let anew = || problem.condition_with(&node.theta, problem.draws(share, count));
+    let count = chosen.len();
+    let one = |((at, node), known): (&(usize, Node), &mut Option<Conditioned>)| {
+        let draws = problem.draws(node.weight / held.min(1.0), count);
+        let anew = || problem.condition_with(&node.theta, draws.of_stream(*at));
         known.take().map_or_else(anew, Ok)
     };
     let most = problem.engine().most_lost();
     let mut lost = 0.0;
     let mut components = Vec::with_capacity(count);
     // The heaviest first: what is lost with them ends the work early.
-    for (some, known) in kept.chunks(AT_ONCE).zip(known.chunks_mut(AT_ONCE)) {
+    for (some, known) in chosen.chunks(AT_ONCE).zip(known.chunks_mut(AT_ONCE)) {
         let conditioned: Vec<_> = some.par_iter().zip(known).map(one).collect();
-        for (node, conditioned) in some.iter().zip(conditioned) {
+        for ((_, node), conditioned) in some.iter().zip(conditioned) {
             match conditioned {
                 Ok(conditioned) => components.push(Component {
                     weight: node.weight,

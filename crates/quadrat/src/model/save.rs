@@ -305,6 +305,7 @@ fn condition_converged(
     let one = |(at, node): &(usize, Node)| {
         let converged = converged.get(*at)?.as_ref()?;
         let draws = problem.draws(node.weight / held.min(1.0), kept.len());
+        let draws = draws.of_stream(*at);
         let conditioned = problem.condition_converged(&node.theta, converged, draws);
         Some(conditioned.map(|conditioned| Component {
             weight: node.weight,

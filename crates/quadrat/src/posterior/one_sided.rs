@@ -149,12 +149,13 @@ impl Posterior {
     fn draw_rows(&mut self, takes_poor: bool, mut heaviest: Option<Lift>) -> Option<f64> {
         let count = self.components.len();
         let known = usize::from(heaviest.is_some());
-        let lift = |component: &Component| {
+        let lift = |(at, component): (usize, &Component)| {
             let draws = self.problem.draws(component.weight, count);
+            let draws = draws.of_stream(known + at);
             let lift = self.problem.lift(&component.theta, draws);
             lift.filter(|lift| takes_poor || !lift.is_poor())
         };
-        let others = self.components[known..].par_iter().map(lift);
+        let others = self.components[known..].par_iter().enumerate().map(lift);
         let others: Vec<Option<Lift>> = others.collect();
         let lifts = (0..known).map(|_| heaviest.take()).chain(others);
         for (component, lift) in self.components.iter_mut().zip(lifts) {

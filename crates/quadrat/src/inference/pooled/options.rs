@@ -21,6 +21,9 @@ pub struct Draws {
     pub count: usize,
     /// Whether the factor of the nodes' covariance is kept, which predictions else make anew.
     pub keeps_factor: bool,
+    /// Which stream of random numbers they have: that of a setting of the hyperparameters among
+    /// others is its own, so that errors of sampling average out over settings.
+    pub stream: u64,
 }
 
 impl Draws {
@@ -30,6 +33,16 @@ impl Draws {
         Self {
             count,
             keeps_factor: true,
+            stream: 0,
+        }
+    }
+
+    /// The same from a stream of random numbers.
+    #[must_use]
+    pub fn of_stream(self, stream: usize) -> Self {
+        Self {
+            stream: stream as u64,
+            ..self
         }
     }
 }

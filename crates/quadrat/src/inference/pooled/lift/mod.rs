@@ -160,7 +160,7 @@ impl Lift {
         let columns = Mat::from_fn(pools.nodes(), met.len(), |node, i| columns[(node, met[i])]);
 
         let counts = [pools.nodes(), vague.ncols(), proposal.open()];
-        let [normals, betas, told] = normals(counts, &proposal.pairs(), seed);
+        let [normals, betas, told] = normals(counts, &proposal.pairs(), (seed, draws.stream));
         let centred = par_gemm(lower(&root).as_ref(), normals.as_ref());
         let own = pools.only(&met);
         let slopes = mode.slopes.only(pools, &met);
@@ -411,8 +411,9 @@ impl Task<'_> {
 /// Where pairs are many their second moments are made those of the distribution, so that the sds of
 /// what is nearly linear in them have no error of sampling. The pairs of each normal, so many as
 /// `of_each` says, are matched by themselves.
-fn normals(counts: [usize; 3], of_each: &[usize], seed: u64) -> [Mat<f64>; 3] {
+fn normals(counts: [usize; 3], of_each: &[usize], (seed, stream): (u64, u64)) -> [Mat<f64>; 3] {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(stream);
     let [nodes, constants, rows] = counts;
     let prior = nodes + constants;
     let pairs = of_each.iter().sum();
