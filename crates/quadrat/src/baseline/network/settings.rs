@@ -6,7 +6,7 @@ use crate::error::InputError;
 /// Units beyond which a layer is refused: a table of 10^6 points then needs 8 GB in one batch.
 const MOST_UNITS: usize = 1000;
 
-/// What is given of a [`Network`].
+/// What is given of a [`Network`](super::Network).
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkSettings {
     /// Hidden units, from 1 to 1,000.
