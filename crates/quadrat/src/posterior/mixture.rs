@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::along::Told;
 use super::amounts::{Amounts, NOISE_OF_ROWS};
 use super::component::{Component, Node};
 use super::marginals::{Marginals, PriorMarginals, marginals, together};
@@ -79,8 +80,11 @@ impl Posterior {
         }
     }
 
-    /// Whether weighted draws answer that meet the rows.
-    pub(super) fn has_draws(&self) -> bool {
+    /// Whether weighted draws answer that meet the rows: sums behind a link, and rows that leave the
+    /// function open to one side. Answers then have errors of Monte Carlo, some hundredths of a
+    /// standard deviation.
+    #[must_use]
+    pub fn has_draws(&self) -> bool {
         self.components.iter().any(Component::has_draws)
     }
 
@@ -255,13 +259,20 @@ impl Posterior {
             Scale::Latent | Scale::Response => vec![0.0; self.components.len()],
         };
         let weights = self.weights();
-        let mut nodes = self.latent_marginals(&at)?;
+        let Told {
+            mut nodes,
+            mut stretches,
+        } = self.latent_marginals(&at)?;
         let known = |row: usize| amounts.variance.get(row).filter(|_| !sites);
         for (node, noise) in nodes.iter_mut().zip(&noise) {
             let all = node.variance.iter_mut().enumerate();
             all.for_each(|(row, v)| *v = not_negative(*v) + noise + known(row).unwrap_or(&0.0));
         }
-        let latent = together(weights, nodes);
+        if !amounts.variance.is_empty() {
+            // Noise of its own for every row is no function of the place.
+            stretches.clear();
+        }
+        let latent = together(weights, nodes).along(stretches);
         let what = match scale {
             Scale::Observation if sites => What::Observation,
             Scale::Response if !likelihood.is_linear() => What::Mean,
@@ -358,17 +369,25 @@ impl Posterior {
 
     /// Means and variances of functionals of the kernel's columns at every node, small variances
     /// told in another way.
-    pub(super) fn latent_marginals(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
-        if let Some(nodes) = self.smoothed(at) {
-            return Ok(nodes);
-        }
+    pub(super) fn latent_marginals(&self, at: &Functionals) -> Result<Told, FitError> {
         match self.along_line(at)? {
+            Some(told) => Ok(told),
+            None => Ok(Told {
+                nodes: self.not_interpolated(at)?,
+                stretches: Vec::new(),
+            }),
+        }
+    }
+
+    /// The same without interpolation.
+    pub(super) fn not_interpolated(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
+        match self.smoothed(at) {
             Some(nodes) => Ok(nodes),
             None => self.one_by_one(at),
         }
     }
 
-    /// The same without interpolation.
+    /// The same, each by its own covariances with the rows.
     pub(super) fn one_by_one(&self, at: &Functionals) -> Result<Vec<Marginals>, FitError> {
         let parts = in_parts(at, self.size());
         let nodes = self.components.par_iter();
@@ -380,7 +399,7 @@ impl Posterior {
 
     /// Variances of functionals of the kernel's columns at every node; none is negative.
     pub(super) fn variances(&self, at: &Functionals) -> Result<Vec<Vec<f64>>, FitError> {
-        let nodes = self.latent_marginals(at)?.into_iter();
+        let nodes = self.latent_marginals(at)?.nodes.into_iter();
         let own = |node: Marginals| node.variance.into_iter().map(not_negative).collect();
         Ok(nodes.map(own).collect())
     }

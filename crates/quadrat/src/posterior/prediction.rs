@@ -2,13 +2,17 @@
 
 use rayon::prelude::*;
 
+use super::along::Stretch;
 use super::limits::Limits;
-use super::normal_mixture::{Mixture, RowMixtures, not_negative};
+use super::normal_mixture::{Mixture, RowMixtures};
 use super::predictive::{LatentComponent, Predictive};
 use super::summary::COVERED;
 use super::varying_noise::VaryingNoise;
 #[cfg(feature = "mcmc")]
 use crate::special::scalar::{normal_cdf, normal_pdf};
+
+/// Moments of so many rows are one task.
+const TOGETHER: usize = 256;
 
 /// One marginal predictive distribution per row: a mixture of normal densities, one for every
 /// node of the hyperparameter integration (one in all for MAP).
@@ -28,33 +32,32 @@ pub struct Prediction {
     pub(crate) is_truncated: bool,
     /// Between which numbers the instrument reports, where that is asked.
     pub(crate) limits: Option<Limits>,
+    /// Stretches of a line along which the mixtures are analytic.
+    pub(super) stretches: Vec<Stretch>,
 }
 
 impl Prediction {
     /// From node-major moments: `moments[k]` holds the means and variances of all rows.
     pub(crate) fn from_moments(weights: Vec<f64>, moments: &[(Vec<f64>, Vec<f64>)]) -> Self {
         let rows = moments.first().map_or(0, |m| m.0.len());
-        let mut out = Self {
+        let out = Self {
             latent: RowMixtures::from_moments(weights, moments),
-            mean: Vec::with_capacity(rows),
-            sd: Vec::with_capacity(rows),
+            mean: vec![0.0; rows],
+            sd: vec![0.0; rows],
             predictive: None,
             noise: None,
             unresolved: Vec::new(),
             is_truncated: false,
             limits: None,
+            stretches: Vec::new(),
         };
-        for row in 0..rows {
-            let weights = &out.latent.weights;
-            let mean: f64 = weights.iter().zip(moments).map(|(w, m)| w * m.0[row]).sum();
-            let mut variance = 0.0;
-            for (w, (m, v)) in weights.iter().zip(moments) {
-                variance += w * (not_negative(v[row]) + (m[row] - mean).powi(2));
-            }
-            out.mean.push(mean);
-            out.sd.push(variance.sqrt());
-        }
-        out
+        out.with_moments_of_rows()
+    }
+
+    /// The same, of rows along a line.
+    pub(super) fn along(mut self, stretches: Vec<Stretch>) -> Self {
+        self.stretches = stretches;
+        self
     }
 
     /// The same, of which some rows' sds are not known.
@@ -104,11 +107,9 @@ impl Prediction {
     }
 
     fn with_moments_of_rows(mut self) -> Self {
-        for row in 0..self.len() {
-            let (mean, sd) = self.row(row).moments();
-            self.mean[row] = mean;
-            self.sd[row] = sd;
-        }
+        let rows = (0..self.len()).into_par_iter().with_min_len(TOGETHER);
+        let moments: Vec<(f64, f64)> = rows.map(|row| self.row(row).moments()).collect();
+        (self.mean, self.sd) = moments.into_iter().unzip();
         self
     }
 
@@ -134,6 +135,11 @@ impl Prediction {
     /// Shares of the nodes.
     pub(crate) fn weights(&self) -> &[f64] {
         &self.latent.weights
+    }
+
+    /// The mixtures of the rows.
+    pub(super) fn latent(&self) -> &RowMixtures {
+        &self.latent
     }
 
     /// The mixtures of the rows alone.

@@ -355,9 +355,13 @@ impl Predictive {
         self.size(row) * self.seen(row, 0, None, f).mean()
     }
 
-    /// Whether the mean at the latent value `f` is larger than links know.
-    pub fn is_beyond(&self, f: f64) -> bool {
-        f > CLIP && self.likelihood.link() == Some(Link::Exp)
+    /// The quantile of the mean from that of the latent value, where that is monotone.
+    pub fn mean_quantile(&self, row: usize, latent: f64) -> f64 {
+        // Links know no larger values.
+        match latent > CLIP && self.likelihood.link() == Some(Link::Exp) {
+            true => f64::INFINITY,
+            false => self.mean_at(row, latent),
+        }
     }
 
     /// Whether a larger latent value always means a larger mean.

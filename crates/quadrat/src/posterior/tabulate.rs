@@ -56,18 +56,42 @@ impl Prediction {
                 exceedances: Vec::new(),
             };
         }
-        let rows = self.each_row(|_, mut marginal| {
-            let quantiles: Vec<f64> = levels.iter().map(|p| marginal.quantile(*p)).collect();
+        let mut quantiles = vec![vec![0.0; self.len()]; levels.len()];
+        let is_told = self.interpolate(levels, &mut quantiles);
+        let is_told = |row: usize| is_told.get(row) == Some(&true);
+        let rows = self.each_row(|row, mut marginal| {
+            let own = levels.iter().filter(|_| !is_told(row));
+            let quantiles: Vec<f64> = own.map(|p| marginal.quantile(*p)).collect();
             let above = |limit: &f64| (1.0 - marginal.cdf(*limit)).clamp(0.0, 1.0);
             (quantiles, limits.iter().map(above).collect::<Vec<f64>>())
         });
+        for (row, (own, _)) in rows.iter().enumerate() {
+            for (all, own) in quantiles.iter_mut().zip(own) {
+                all[row] = *own;
+            }
+        }
         Tabulated {
-            quantiles: (0..levels.len())
-                .map(|level| rows.iter().map(|row| row.0[level]).collect())
-                .collect(),
+            quantiles,
             exceedances: (0..limits.len())
                 .map(|limit| rows.iter().map(|row| row.1[limit]).collect())
                 .collect(),
         }
+    }
+
+    /// Quantiles of rows along a line, where interpolation tells them: which rows these are, or
+    /// nothing where there are none.
+    ///
+    /// # Arguments
+    /// * `out` - list by list, one for every level
+    fn interpolate(&self, levels: &[f64], out: &mut [Vec<f64>]) -> Vec<bool> {
+        let told = self.quantiles_along(levels);
+        let mut is_told = vec![false; if told.is_empty() { 0 } else { self.len() }];
+        for part in &told {
+            part.rows().iter().for_each(|row| is_told[*row] = true);
+            for (level, out) in out.iter_mut().enumerate() {
+                part.of_level(level).for_each(|(row, q)| out[row] = q);
+            }
+        }
+        is_told
     }
 }

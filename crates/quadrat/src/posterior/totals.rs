@@ -121,7 +121,7 @@ impl Posterior {
     /// Functionals of the function by one normal belief at each node of the hyperparameters, with
     /// the moments of draws where these answer.
     pub(super) fn one_belief_each(&self, at: &Functionals) -> Result<Prediction, FitError> {
-        let mut nodes = self.latent_marginals(at)?;
+        let mut nodes = self.latent_marginals(at)?.nodes;
         for node in &mut nodes {
             let variances = node.variance.iter_mut();
             variances.for_each(|v| *v = not_negative(*v));

@@ -5,7 +5,7 @@ use quadrat::model::Scale;
 
 use crate::case::{Case, Kind, Shape};
 use crate::laws::{Law, level, normal};
-use crate::study::{Answer, Answers, Asked, Engine, Report, Study};
+use crate::study::{Answer, Answers, Asked, Drawn, Engine, Report, Study};
 
 /// The study before and after, and how answers must differ.
 #[derive(Debug)]
@@ -167,9 +167,12 @@ impl Pair {
         // A prior variance of the mean of 1e8 is known to 1e-8; inducing points have a jitter of
         // 1e-10.
         let is_rough = !self.after.settings.is_empty() || self.after.engine == Engine::Sparse;
+        // A value far from zero is known to some of its roundings: a law allows a ten-thousandth of
+        // this, ten of them.
+        let rounded = 1e5 * f64::EPSILON * (self.latent.1 * after.place.size()).abs();
         match self.before.kind {
-            Kind::Exact if is_rough => 1e-4 * unit,
-            Kind::Exact => 1e-6 * unit,
+            Kind::Exact if is_rough => (1e-4 * unit).max(rounded),
+            Kind::Exact => (1e-6 * unit).max(rounded),
             _ => 0.0,
         }
     }
@@ -227,7 +230,7 @@ pub fn same_reason(a: &FitError, b: &FitError) -> bool {
 }
 
 /// How near answers must be: means and quantiles in sds, sds relative, evidence in nats.
-fn tolerance(case: &Case) -> Distance {
+fn tolerance(case: &Case, drawn: Drawn) -> Distance {
     let all = |x| Distance {
         moved: x,
         wider: x,
@@ -243,15 +246,26 @@ fn tolerance(case: &Case) -> Distance {
         // rows.
         _ => 1e-5,
     };
-    // Sums after a link are answered by some two thousand weighted draws, also beside inducing
-    // points where rows are few. They tell a quantile of 5 % to a twentieth of the sd, and come in
-    // another order where rows do; their evidence has no draws.
-    let draws = matches!(case.engine, Engine::Auto | Engine::Sparse);
-    let is_drawn = draws && case.kind.has_mean_link() && case.shape != Shape::Point;
     match case.law {
-        _ if is_drawn => Distance {
+        // One more row says something of the size of the function, its level and its noise.
+        Law::FarLearned => Distance {
+            moved: 1.0,
+            wider: 1.5_f64.ln(),
+            evidence: 0.0,
+        },
+        // Some two thousand weighted draws, of which a tenth may carry the weight, tell a quantile
+        // of 5 % to a twentieth of the sd in the mean and to a seventh at worst, and the sd to some
+        // hundredths, more where tails are long. They come in another order where rows do; their
+        // evidence has no draws.
+        _ if drawn == Drawn::Fairly => Distance {
             moved: 0.25,
-            wider: 0.1,
+            wider: 0.15,
+            evidence: usual,
+        },
+        // Fewer carry the weight, and the fit says that answers are rough.
+        _ if drawn == Drawn::Roughly => Distance {
+            moved: 0.5,
+            wider: 0.3,
             evidence: usual,
         },
         // Values of 1e8 are known to 1e-8, a millionth of the smallest noise.
@@ -260,12 +274,6 @@ fn tolerance(case: &Case) -> Distance {
         // spreads, a third of the width of its prior before, which so said up to a tenth of what is
         // known.
         Law::VaguerMean => all(usual.max(0.1)),
-        // One more row says something of the size of the function, its level and its noise.
-        Law::FarLearned => Distance {
-            moved: 1.0,
-            wider: 1.5_f64.ln(),
-            evidence: 0.0,
-        },
         _ => all(usual),
     }
 }
@@ -293,7 +301,8 @@ impl Pair {
     pub fn outcome(&self, case: &Case) -> Outcome {
         match (self.before.answers(), self.after.answers()) {
             (Ok(before), Ok(after)) => {
-                let (is, may) = (self.distance(&before, &after), tolerance(case));
+                let drawn = before.drawn.max(after.drawn);
+                let (is, may) = (self.distance(&before, &after), tolerance(case, drawn));
                 if is.moved <= may.moved && is.wider <= may.wider && is.evidence <= may.evidence {
                     Outcome::Holds
                 } else {

@@ -219,10 +219,21 @@ pub struct Answer {
     pub quantiles: [f64; 3],
 }
 
+/// Whether weighted draws answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Drawn {
+    No,
+    /// They do.
+    Fairly,
+    /// They do, and the fit says that few of them carry the weight.
+    Roughly,
+}
+
 #[derive(Debug, Clone)]
 pub struct Answers {
     pub all: Vec<Answer>,
     pub log_evidence: f64,
+    pub drawn: Drawn,
 }
 
 impl Study {
@@ -388,6 +399,7 @@ impl Study {
                 .map(one)
                 .collect::<Result<_, FitError>>()?,
             log_evidence: posterior.summary().log_evidence,
+            drawn: drawn(&posterior),
         })
     }
 
@@ -413,6 +425,16 @@ impl Study {
             .collect();
         self.mean = Mean::Fixed(level);
         Ok(self)
+    }
+}
+
+fn drawn(posterior: &Posterior) -> Drawn {
+    let warnings = &posterior.summary().warnings;
+    let is_rough = warnings.iter().any(|said| said.contains("evened out"));
+    match posterior.has_draws() {
+        false => Drawn::No,
+        true if is_rough => Drawn::Roughly,
+        true => Drawn::Fairly,
     }
 }
 

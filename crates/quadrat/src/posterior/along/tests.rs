@@ -1,9 +1,12 @@
 //! Interpolated marginals against those told place by place.
 
+use super::Stretch;
 use crate::kernel::Kernel;
 use crate::likelihood::{Noise, Poisson};
 use crate::link::Link;
-use crate::model::{FitOptions, Hyperparameters, Model, Observations, Posterior};
+use crate::model::{
+    FitOptions, Hyperparameters, Model, Observations, Posterior, Prediction, Scale,
+};
 use crate::support::{Aggregate, Functionals};
 
 fn places(many: usize) -> Functionals {
@@ -38,7 +41,7 @@ fn fitted(kernel: &str, table: Observations, how: Hyperparameters) -> Posterior 
 
 /// Largest differences of means in sds, and of sds in themselves.
 fn off(posterior: &Posterior, at: &Functionals) -> (f64, f64) {
-    let told = posterior.along_line(at).unwrap().unwrap();
+    let told = posterior.along_line(at).unwrap().unwrap().nodes;
     let alone = posterior.one_by_one(at).unwrap();
     let mut worst = (0.0_f64, 0.0_f64);
     for (told, alone) in told.iter().zip(&alone) {
@@ -92,4 +95,56 @@ fn what_is_no_line_is_told_one_by_one() {
     // The same place again and again.
     let same = Functionals::points("x", &[1.0; 3000]).unwrap();
     assert!(posterior.along_line(&same).unwrap().is_none());
+}
+
+/// Of places that are many, and of others between them, some of which lie twice.
+#[test]
+fn quantiles_along_a_line_are_those_of_each_place() {
+    let at = places(6000);
+    let levels = [0.025, 0.5, 0.9];
+    for (table, scale) in [(bins(), Scale::Observation), (counts(), Scale::Response)] {
+        let kernel = "matern32(x)";
+        let posterior = fitted(kernel, table, Hyperparameters::Integrate);
+        let told = posterior.predict(&at, scale).unwrap();
+        let along: Vec<usize> = told
+            .quantiles_along(&levels)
+            .iter()
+            .flat_map(|part| part.rows().to_vec())
+            .collect();
+        // Those at ends of stretches, where the variance changes fastest, are asked one by one.
+        assert!(along.len() > 3000, "{}", along.len());
+        let quantiles = told.tabulate(&levels, &[]).quantiles;
+        for (level, of_level) in levels.iter().zip(&quantiles) {
+            for row in (0..at.len()).step_by(7) {
+                let alone = told.marginal(row).quantile(*level);
+                let off = (of_level[row] - alone).abs() / told.sd()[row];
+                assert!(off < 1e-9, "{scale:?} {level} {row}: {off:e}");
+            }
+        }
+    }
+}
+
+/// A quantile that jumps inside a stretch is found out there.
+#[test]
+fn what_is_no_polynomial_is_told_place_by_place() {
+    let x: Vec<f64> = (0..4000).map(|i| f64::from(i) / 4000.0).collect();
+    let jumps = |x: &f64| if *x < 0.37 { 0.0 } else { 1e-6 };
+    let means: Vec<f64> = x.iter().map(|x| x.sin() + jumps(x)).collect();
+    let components = 10;
+    let moments = vec![(means.clone(), vec![1.0; x.len()]); components];
+    let stretch = Stretch {
+        rows: (0..x.len()).collect(),
+        x,
+    };
+    let shares = vec![1.0 / components as f64; components];
+    let told = Prediction::from_moments(shares, &moments).along(vec![stretch]);
+    let found = told.quantiles_along(&[0.5]);
+    let is_told = |row: usize| found.iter().any(|part| part.rows().contains(&row));
+    // Rows next to the jump are not; those of the half without it are.
+    assert!(!is_told(1479) && !is_told(1480) && is_told(3000));
+    for part in &found {
+        // The polynomial misses no more than it may, and the root is known to 1e-13.
+        part.of_level(0)
+            .for_each(|(row, q)| assert!((q - means[row]).abs() < 1e-9));
+    }
 }

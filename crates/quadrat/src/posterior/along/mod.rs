@@ -13,9 +13,13 @@
 //! # Source
 //! Trefethen 2019, Approximation Theory and Approximation Practice, chapters 3 and 8.
 
+mod quantiles;
+
 use std::ops::Range;
 
 use rayon::prelude::*;
+
+pub(crate) use self::quantiles::Stretch;
 
 use super::marginals::Marginals;
 use super::mixture::Posterior;
@@ -58,6 +62,13 @@ struct Panel {
     points: Range<usize>,
 }
 
+/// Means and variances at every node of the hyperparameters.
+pub(super) struct Told {
+    pub nodes: Vec<Marginals>,
+    /// Stretches of a line on which they were interpolated.
+    pub stretches: Vec<Stretch>,
+}
+
 impl Posterior {
     /// Means and variances at every node of the hyperparameters, by interpolation; none where
     /// functionals are no points along a line, or few.
@@ -65,7 +76,7 @@ impl Posterior {
     /// # Numerics
     /// Means within 1e-9 of the smallest sd of a panel, variances within 1e-9 of the smallest of a
     /// panel.
-    pub(super) fn along_line(&self, at: &Functionals) -> Result<Option<Vec<Marginals>>, FitError> {
+    pub(super) fn along_line(&self, at: &Functionals) -> Result<Option<Told>, FitError> {
         let Some(line) = self.line(at) else {
             return Ok(None);
         };
@@ -75,6 +86,7 @@ impl Posterior {
             return Ok(None);
         }
         let mut told = vec![empty(at.len()); self.components.len()];
+        let mut stretches = Vec::new();
         let mut alone: Vec<usize> = Vec::new();
         while !pending.is_empty() {
             let is_worth = |panel: &Panel| panel.points.len() > NODES;
@@ -85,11 +97,14 @@ impl Posterior {
                 break;
             }
             left -= panels.len() * NODES;
-            let found = self.one_by_one(&line.nodes(at.dims(), &panels)?)?;
+            let found = self.not_interpolated(&line.nodes(at.dims(), &panels)?)?;
             pending = Vec::new();
             for (number, panel) in panels.iter().enumerate() {
                 match coefficients(&found, number * NODES) {
-                    Some(series) => line.fill(panel, &series, &mut told),
+                    Some(series) => {
+                        line.fill(panel, &series, &mut told);
+                        stretches.push(line.stretch(panel));
+                    }
                     None => pending.extend(line.halves(panel)),
                 }
             }
@@ -98,7 +113,7 @@ impl Posterior {
             .iter_mut()
             .for_each(|point| *point = line.rows[*point]);
         alone.sort_unstable();
-        let found = self.one_by_one(&at.rows(&alone))?;
+        let found = self.not_interpolated(&at.rows(&alone))?;
         for (told, found) in told.iter_mut().zip(found) {
             for (at, &row) in alone.iter().enumerate() {
                 told.mean[row] = found.mean[at];
@@ -106,7 +121,10 @@ impl Posterior {
             }
             told.unresolved = found.unresolved.iter().map(|at| alone[*at]).collect();
         }
-        Ok(Some(told))
+        Ok(Some(Told {
+            nodes: told,
+            stretches,
+        }))
     }
 
     /// Functionals as points along a line, where they are many.
@@ -225,6 +243,14 @@ impl Line {
         Ok(nodes)
     }
 
+    /// The points of a panel.
+    fn stretch(&self, panel: &Panel) -> Stretch {
+        Stretch {
+            x: self.x[panel.points.clone()].to_vec(),
+            rows: self.rows[panel.points.clone()].to_vec(),
+        }
+    }
+
     /// Tells the points of a panel from its series.
     fn fill(&self, panel: &Panel, series: &Mat<f64>, told: &mut [Marginals]) {
         let (middle, half) = panel.frame();
@@ -306,5 +332,4 @@ fn coefficients(found: &[Marginals], first: usize) -> Option<Mat<f64>> {
 }
 
 #[cfg(test)]
-#[path = "along_tests.rs"]
 mod tests;
