@@ -122,6 +122,16 @@ pub enum InputError {
         /// How many are accepted.
         limit: usize,
     },
+    /// More places than have a joint distribution: covariances of every pair of them are kept.
+    #[error(
+        "the joint distribution of {places} places and nodes within boxes has a covariance of every pair of them; at most {limit} are accepted: ask for fewer places at a time, or for each by itself"
+    )]
+    TooManyTogether {
+        /// Places, and nodes within boxes and regions behind a link.
+        places: usize,
+        /// How many are accepted.
+        limit: usize,
+    },
     /// Values behind more rows than are drawn together.
     #[error(
         "values behind {got} rows would be drawn together, more than {limit}: ask for groups of fewer rows, or for the rows one by one and without draws"

@@ -7,6 +7,8 @@
 //! whose average before the link stands for their sum after it ([`Problem::of_averages`]). Inducing
 //! points then find the belief about the function at these hyperparameters, from all points.
 
+use std::ops::Deref;
+
 use super::Model;
 use super::fit::learning;
 use crate::error::FitError;
@@ -180,9 +182,12 @@ impl Averaged {
 }
 
 /// A keeper that stops a fit, and keeps nothing of what another fit would go on from.
-pub(super) struct OnlyStops<'a>(pub &'a dyn Keeper);
+pub(super) struct OnlyStops<K>(pub K);
 
-impl Keeper for OnlyStops<'_> {
+impl<K> Keeper for OnlyStops<K>
+where
+    K: Deref<Target: Keeper> + Sync,
+{
     fn begun(&self) -> Option<Vec<u8>> {
         None
     }

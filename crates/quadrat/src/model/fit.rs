@@ -78,6 +78,9 @@ impl Model {
             return self.fit_sparse(options, started);
         }
         let problem = self.problem(options.inference, None)?;
+        if let Some(posterior) = self.fit_many_counts(&problem, options, started)? {
+            return Ok(posterior);
+        }
         if let Err(error) = problem.engine().check_size() {
             return self.fit_large(problem, error, options, started);
         }

@@ -2,7 +2,7 @@
 //!
 //! | what | files |
 //! |---|---|
-//! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse` |
+//! | the calls of a fit, in this order | `overlap`, `redundant`, `steady`, `fit` or `fit_sparse`, `many_counts` between them |
 //! | from what was said to a problem | `specify`, `cycles`, `sparse_starts`, `coarse_to_fine` |
 //! | the search for hyperparameters | `fit`, `fit_sparse`, `averages`, `relearn` |
 //! | integration over them | `conclude`, `integrate_sparse` |
@@ -29,6 +29,7 @@ mod far_lines;
 mod fit;
 mod fit_sparse;
 mod integrate_sparse;
+mod many_counts;
 #[cfg(feature = "mcmc")]
 mod mcmc;
 mod non_negative;

@@ -9,13 +9,16 @@ use super::component::Component;
 use super::lost_digits::MadeOfRows;
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError, LinalgError};
-use crate::linalg::{Cholesky, SymmetricEigen, gemm, symmetric_eigen};
+use crate::linalg::{Cholesky, SymmetricEigen, add_scaled, gemm, symmetric_eigen};
 use crate::problem::engine::limits::MAX_DENSE_ROWS;
 use crate::support::Functionals;
 
 /// Covariances of places with rows that are kept, at most: as many as those of the most rows whose
 /// matrix is factorised.
 const MOST_JOINT: usize = MAX_DENSE_ROWS * MAX_DENSE_ROWS;
+
+/// Functionals of which a joint distribution is told, at most: 800 MB for each matrix.
+const MOST_TOGETHER: usize = 10_000;
 
 /// The worst that rounding makes an eigenvalue, as a share of the largest: a thousandth of an sd.
 const ROUNDING: f64 = 1e-6;
@@ -24,28 +27,35 @@ impl Posterior {
     /// Joint posterior covariance of the functionals, shape `[m, m]`, between nodes included.
     ///
     /// # Errors
-    /// As [`Self::predict`].
+    /// As [`Self::predict`]; [`InputError::TooManyTogether`] above 10,000 functionals.
     pub fn covariance(&self, at: &Functionals) -> Result<Mat<f64>, FitError> {
         let at = self.place(at)?;
         let made = MadeOfRows::new();
-        let joint: Vec<(f64, Vec<f64>, Mat<f64>)> = self
-            .components
-            .iter()
-            .map(|c| {
-                let (mean, covariance) = self.mended_joint(c, &at, &made)?;
-                Ok((c.weight, mean, covariance))
-            })
-            .collect::<Result<_, FitError>>()?;
         let m = at.len();
-        let mean: Vec<f64> = (0..m)
-            .map(|i| joint.iter().map(|(w, mean, _)| w * mean[i]).sum())
-            .collect();
-        Ok(Mat::from_fn(m, m, |i, j| {
-            joint
-                .iter()
-                .map(|(w, own, k)| w * (k[(i, j)] + (own[i] - mean[i]) * (own[j] - mean[j])))
-                .sum()
-        }))
+        let mut out = Mat::<f64>::zeros(m, m);
+        let mut means = Mat::<f64>::zeros(m, self.components.len());
+        for (k, component) in self.components.iter().enumerate() {
+            let (own, within) = self.mended_joint(component, &at, &made)?;
+            for j in 0..m {
+                add_scaled(
+                    component.weight,
+                    within.col_as_slice(j),
+                    out.col_as_slice_mut(j),
+                );
+            }
+            means.col_as_slice_mut(k).copy_from_slice(&own);
+        }
+        // What means at different hyperparameters add.
+        let weights = self.weights();
+        for row in 0..m {
+            let mean: f64 = (0..weights.len())
+                .map(|k| weights[k] * means[(row, k)])
+                .sum();
+            for (k, weight) in weights.iter().enumerate() {
+                means[(row, k)] = weight.sqrt() * (means[(row, k)] - mean);
+            }
+        }
+        Ok(out + gemm(means.as_ref(), means.transpose()))
     }
 
     /// Mean and covariance at one node; a variance of which rounding leaves nothing may be below
@@ -81,6 +91,13 @@ impl Posterior {
         at: &Functionals,
         mend: impl FnOnce(&[f64], &mut Mat<f64>),
     ) -> Result<(Vec<f64>, Mat<f64>), FitError> {
+        if at.len() > MOST_TOGETHER {
+            return Err(InputError::TooManyTogether {
+                places: at.len(),
+                limit: MOST_TOGETHER,
+            }
+            .into());
+        }
         if let Some(lift) = self.lift_of(component)? {
             return Ok(self.lifted_joint(component, &lift, at));
         }
@@ -127,7 +144,7 @@ impl Posterior {
     ///
     /// # Errors
     /// As [`Self::predict`]; [`FitError::Linalg`] when the joint covariance cannot be factorised
-    /// even with jitter.
+    /// even with jitter; [`InputError::TooManyTogether`] above 10,000 functionals.
     pub fn sample(&self, at: &Functionals, draws: usize, seed: u64) -> Result<Mat<f64>, FitError> {
         let at = self.place(at)?;
         let m = at.len();
@@ -206,6 +223,9 @@ pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, F
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
+    use crate::likelihood::Noise;
+    use crate::model::{FitOptions, Hyperparameters, Model, Observations, Scale};
 
     #[test]
     fn negative_eigenvalues_of_rounding_are_mended_and_others_refused() {
@@ -220,5 +240,36 @@ mod tests {
         // What was added is at most the rounding that was found.
         assert!((back(0, 0) - 0.5).abs() < 2e-7 && (back(0, 1) - 0.5).abs() < 2e-7);
         assert!(factor_with_jitter(along(-1e-3)).is_err());
+    }
+
+    #[test]
+    fn joint_covariances_over_hyperparameters_have_the_predicted_variances() {
+        let x: Vec<f64> = (0..12).map(f64::from).collect();
+        let y = x.iter().map(|x| (0.6 * x).sin()).collect();
+        let at = Functionals::points("x", &x).unwrap();
+        let table = Observations::gaussian(at, y, Noise::Learned).unwrap();
+        let options = FitOptions::default().with_hyperparameters(Hyperparameters::Integrate);
+        let model = Model::new(Kernel::se(["x"])).observe(table);
+        let posterior = model.fit(&options).unwrap();
+        assert!(posterior.components.len() > 10);
+        let at = Functionals::points("x", &[0.3, 4.9, 14.0]).unwrap();
+        let joint = posterior.covariance(&at).unwrap();
+        let each = posterior.predict(&at, Scale::Latent).unwrap();
+        for (i, sd) in each.sd().iter().enumerate() {
+            // Sums of the same numbers in another order.
+            assert!((joint[(i, i)] / (sd * sd) - 1.0).abs() < 1e-10, "{i}");
+        }
+        let draws = posterior.sample(&at, 20_000, 1).unwrap();
+        let mean = |i: usize| draws.row(i).iter().sum::<f64>() / 20_000.0;
+        let (a, b) = (mean(0), mean(1));
+        let product = |d: usize| (draws[(0, d)] - a) * (draws[(1, d)] - b);
+        let between = (0..20_000).map(product).sum::<f64>() / 20_000.0;
+        // Four standard errors of a covariance of twenty thousand draws.
+        let off = (between - joint[(0, 1)]).abs() / (each.sd()[0] * each.sd()[1]);
+        assert!(off < 0.03, "{off}");
+        // Every pair of so many is never kept.
+        let many = Functionals::points("x", &vec![1.0; 10_001]).unwrap();
+        let error = posterior.covariance(&many).unwrap_err();
+        assert!(error.to_string().contains("10001 places"), "{error}");
     }
 }

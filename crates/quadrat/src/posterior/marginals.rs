@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::prediction::Prediction;
+use super::stretch::Stretch;
 use crate::inference::{Conditioned, Factor};
 use crate::linalg::{Mat, dot};
 use crate::support::Functionals;
@@ -76,6 +77,13 @@ pub(crate) struct Marginals {
     pub(crate) lost: Vec<usize>,
     /// Of which the variance is rounding, though observations are known better.
     pub(crate) unresolved: Vec<usize>,
+}
+
+/// Means and variances at every node of the hyperparameters.
+pub(super) struct Told {
+    pub nodes: Vec<Marginals>,
+    /// Stretches of a line on which they were interpolated.
+    pub stretches: Vec<Stretch>,
 }
 
 impl Marginals {

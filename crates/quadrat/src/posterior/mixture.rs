@@ -5,10 +5,9 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::along::Told;
 use super::amounts::{Amounts, NOISE_OF_ROWS};
 use super::component::{Component, Node};
-use super::marginals::{Marginals, PriorMarginals, marginals, together};
+use super::marginals::{Marginals, PriorMarginals, Told, marginals, together};
 use super::normal_mixture::not_negative;
 use super::prediction::Prediction;
 use super::predictive::{Predictive, What};
@@ -80,8 +79,8 @@ impl Posterior {
         }
     }
 
-    /// Whether weighted draws answer that meet the rows: sums behind a link, and rows that leave the
-    /// function open to one side. Answers then have errors of Monte Carlo, some hundredths of a
+    /// Whether weighted draws answer that meet the rows: sums behind a link, and rows that leave
+    /// the function open to one side. Answers then have errors of Monte Carlo, some hundredths of a
     /// standard deviation.
     #[must_use]
     pub fn has_draws(&self) -> bool {

@@ -3,11 +3,11 @@
 //! | what | files |
 //! |---|---|
 //! | the posterior, a mixture over hyperparameters | `mixture`, `component`, `summary`, `levels` |
-//! | predictions of the function | `marginals`, `along`, `smoothed`, `beside`, `believed`, `draws`, `lost_digits` |
+//! | predictions of the function | `marginals`, `along`, `smoothed`, `beside`, `believed`, `draws`, `lost_digits`, `explained` |
 //! | predictions of sums after a link | `totals`, `lifted`, `within`, `row_sums`, `shared_out`, `shared_counts`, `unions` |
 //! | rows at points that such draws meet | `one_sided` |
 //! | from the function to observations | `normal_mixture`, `predictive`, `prediction`, `reporting`, `varying_noise` |
-//! | what is asked of a row, or of all | `marginal`, `tabulate`, `probabilities` |
+//! | what is asked of a row, or of all | `marginal`, `tabulate`, `stretch`, `probabilities` |
 //! | exposures, trials and noise of new rows | `amounts`, `new_rows` |
 //! | conditions on predictions, chances | `truncation`, `response_draws` |
 //! | coefficients and correlations | `slopes`, `correlation`, `inputs`, `parts` |
@@ -27,6 +27,7 @@ pub(crate) mod crossvalidation;
 mod drawn_total;
 pub(crate) mod draws;
 pub(crate) mod excerpts;
+mod explained;
 mod extrapolation;
 pub(crate) mod fine_noise;
 pub(crate) mod finer;
@@ -58,6 +59,7 @@ mod shared_counts;
 pub(crate) mod shared_out;
 pub(crate) mod slopes;
 mod smoothed;
+mod stretch;
 pub(crate) mod summary;
 mod sums;
 pub(crate) mod tabulate;

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::along::Stretch;
 use super::limits::Limits;
 use super::normal_mixture::{Mixture, RowMixtures};
 use super::predictive::{LatentComponent, Predictive};
+use super::stretch::Stretch;
 use super::summary::COVERED;
 use super::varying_noise::VaryingNoise;
 #[cfg(feature = "mcmc")]

@@ -33,7 +33,8 @@ impl Posterior {
     /// * `draws` - how many
     ///
     /// # Errors
-    /// As [`Self::sample`]; [`InputError::TooManyNodes`] above 4,000 different places and nodes.
+    /// As [`Self::sample`]; [`InputError::TooManyTogether`] above 4,000 different places and
+    /// nodes.
     ///
     /// # Numerics
     /// Draws meet what rows report of their sums after a link, but behind a square, and where rows
@@ -90,13 +91,13 @@ impl Posterior {
                     };
                     let demand = rule.demand(&one);
                     if demand > MAX_DRAWN as f64 {
-                        return Err(too_many(demand as usize, 1).into());
+                        return Err(too_many_together(demand as usize).into());
                     }
                     (link, drawn.nodes(&rule.apply(&one))?)
                 }
             });
             if drawn.set.len() > MAX_DRAWN {
-                return Err(too_many(drawn.set.len(), row + 1).into());
+                return Err(too_many_together(drawn.set.len().max(at.len())).into());
             }
         }
         let shared = match (common, &rule) {
@@ -117,7 +118,7 @@ impl Posterior {
         if let Some(shared) = &shared {
             of_rows = drawn.nodes(&shared.nodes)?;
             if drawn.set.len() > MAX_DRAWN {
-                return Err(too_many(drawn.set.len(), at.len()).into());
+                return Err(too_many_together(drawn.set.len()).into());
             }
             owner.resize(drawn.set.len(), None);
             for (key, &at) in &drawn.at {
@@ -158,12 +159,10 @@ impl Posterior {
     }
 }
 
-fn too_many(nodes: usize, rows: usize) -> InputError {
-    InputError::TooManyNodes {
-        nodes,
-        rows,
+fn too_many_together(places: usize) -> InputError {
+    InputError::TooManyTogether {
+        places,
         limit: MAX_DRAWN,
-        remedy: "ask for draws at fewer places, or in several predictions".to_owned(),
     }
 }
 

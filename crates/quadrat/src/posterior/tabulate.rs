@@ -1,7 +1,13 @@
 //! Several quantiles and chances of every row at once.
 
+use rayon::prelude::*;
+
 use super::prediction::Prediction;
+use super::stretch::{Interpolated, Stretch};
 use crate::special::scalar::normal_quantile;
+
+/// Mixtures of fewer components are asked row by row.
+const COMPONENTS: usize = 8;
 
 /// What [`Prediction::tabulate`] found, one list for every level and every limit, each with one
 /// number for every row.
@@ -93,5 +99,30 @@ impl Prediction {
             }
         }
         is_told
+    }
+
+    /// Quantiles of those rows along a line that need not be asked one by one.
+    ///
+    /// # Numerics
+    /// Of latent values within 1e-9 of the smallest sd of a mixture nearby; of means of
+    /// observations at such values.
+    pub(super) fn quantiles_along(&self, levels: &[f64]) -> Vec<Interpolated> {
+        let are_levels = levels.iter().all(|p| *p > 0.0 && *p < 1.0);
+        let is_plain = self.noise.is_none() && !self.is_truncated && self.limits.is_none();
+        let predictive = self.predictive.as_ref();
+        let is_of_latent = predictive.is_none_or(|p| p.is_mean() && p.is_monotone());
+        let are_many = self.weights().len() >= COMPONENTS;
+        if !(are_levels && is_plain && is_of_latent && are_many) {
+            return Vec::new();
+        }
+        let told = |stretch: &Stretch| stretch.quantiles(self.latent(), levels);
+        let each: Vec<Vec<Interpolated>> = self.stretches.par_iter().map(told).collect();
+        let mut all: Vec<Interpolated> = each.into_iter().flatten().collect();
+        if let Some(predictive) = predictive {
+            let means =
+                |part: &mut Interpolated| part.map(|row, q| predictive.mean_quantile(row, q));
+            all.par_iter_mut().for_each(means);
+        }
+        all
     }
 }

@@ -100,7 +100,7 @@ impl Problem {
         if self.engine.sparse().is_some() {
             return Err(InputError::Unavailable {
                 what: "adding rows to a sparse posterior",
-                remedy: "fit all rows together",
+                remedy: "fit all rows together; where inducing points were chosen for counts over areas, `method = \"laplace\"` takes further rows",
             });
         }
         super::checks::links(tables)?;

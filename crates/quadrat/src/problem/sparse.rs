@@ -295,7 +295,7 @@ pub(crate) fn is_point(set: &Functionals, atom: usize) -> bool {
 }
 
 /// The middle of an atom, or of its bounding box.
-fn middle(set: &Functionals, atom: usize) -> Vec<f64> {
+pub(crate) fn middle(set: &Functionals, atom: usize) -> Vec<f64> {
     let mut place = Vec::new();
     middle_into(set, atom, &mut place);
     place

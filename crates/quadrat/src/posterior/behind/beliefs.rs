@@ -6,11 +6,9 @@ use super::told::{ReportedValue, told};
 use super::truncated_normal::TruncatedPart;
 use super::value_distribution::ValueDistribution;
 use crate::error::FitError;
-use crate::inference::Factor;
 use crate::inference::sites::Method;
 use crate::inference::sites::pair::scale;
 use crate::likelihood::{Dispersion, Likelihood, Noise, Outcomes, ends_of_rank};
-use crate::linalg::dot;
 use crate::link::Link;
 use crate::posterior::component::Component;
 use crate::posterior::mixture::Posterior;
@@ -165,7 +163,11 @@ impl<'a> Beliefs<'a> {
                 .iter()
                 .map(|c| way(posterior, c))
                 .collect(),
-            left_open: left_open(posterior, &at),
+            left_open: posterior
+                .components
+                .iter()
+                .filter_map(|c| posterior.left_open(c, &at))
+                .collect(),
             at,
         })
     }
@@ -370,26 +372,4 @@ fn way(posterior: &Posterior, component: &Component) -> Way {
         Some(Method::Variational) => Way::Expectations,
         Some(Method::Ep) | None => Way::Moments,
     }
-}
-
-/// What inducing points leave open of the prior variance of functionals, at every node; empty where
-/// there are no inducing points.
-///
-/// $$ r = k - a'a, \qquad a = L^{-1} k_u, \qquad L L' = K_{uu} $$
-fn left_open(posterior: &Posterior, at: &Functionals) -> Vec<Vec<f64>> {
-    let of = |component: &Component| {
-        let Factor::Sparse { factor, .. } = &component.conditioned.factor else {
-            return None;
-        };
-        let problem = &posterior.problem;
-        let mut cross = problem.cross(&component.theta, at);
-        factor.half_solve_in_place(cross.as_mut());
-        let prior = problem.prior().variance(&component.theta, at);
-        let open = prior.iter().enumerate().map(|(row, k)| {
-            let a = cross.col_as_slice(row);
-            (k - dot(a, a)).max(0.0)
-        });
-        Some(open.collect())
-    };
-    posterior.components.iter().filter_map(of).collect()
 }

@@ -13,30 +13,23 @@
 //! # Source
 //! Trefethen 2019, Approximation Theory and Approximation Practice, chapters 3 and 8.
 
-mod quantiles;
-
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-pub(crate) use self::quantiles::Stretch;
-
-use super::marginals::Marginals;
+use super::marginals::{Marginals, Told};
 use super::mixture::Posterior;
+use super::stretch::{NODES, ROUNDINGS, Stretch, abscissae};
 use crate::error::FitError;
 use crate::kernel::Kind;
 use crate::linalg::{Mat, gemm, par_gemm};
 use crate::support::Functionals;
 
-/// Nodes of a panel.
-const NODES: usize = 16;
 /// Coefficients of a panel that must vanish.
 const LAST: usize = 3;
 /// They do where they are below this, in the smallest sd of the panel for means, and in the
 /// smallest variance for variances: what series leave out is then below 1e-9 of these.
 const VANISHED: f64 = 1e-10;
-/// Roundings of the numbers that are interpolated.
-const ROUNDINGS: f64 = 8.0 * f64::EPSILON;
 /// Panels to begin with where there are no edges.
 const PANELS: usize = 8;
 /// Fewer places are told one by one.
@@ -60,13 +53,6 @@ struct Panel {
     low: f64,
     high: f64,
     points: Range<usize>,
-}
-
-/// Means and variances at every node of the hyperparameters.
-pub(super) struct Told {
-    pub nodes: Vec<Marginals>,
-    /// Stretches of a line on which they were interpolated.
-    pub stretches: Vec<Stretch>,
 }
 
 impl Posterior {
@@ -286,12 +272,6 @@ impl Panel {
     }
 }
 
-/// Chebyshev points of the first kind.
-fn abscissae() -> impl Iterator<Item = f64> {
-    let angle = |i: usize| std::f64::consts::PI * (i as f64 + 0.5) / NODES as f64;
-    (0..NODES).map(move |i| angle(i).cos())
-}
-
 /// Coefficients of the means at all nodes of the hyperparameters, then of the variances, one series
 /// a column; none where some do not vanish.
 ///
@@ -332,4 +312,5 @@ fn coefficients(found: &[Marginals], first: usize) -> Option<Mat<f64>> {
 }
 
 #[cfg(test)]
+#[path = "along_tests.rs"]
 mod tests;

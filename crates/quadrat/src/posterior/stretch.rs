@@ -16,21 +16,19 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::{NODES, ROUNDINGS, abscissae};
+use super::normal_mixture::{RowMixtures, Work};
 use crate::linalg::{Mat, gemm};
-use crate::posterior::normal_mixture::{RowMixtures, Work};
-use crate::posterior::prediction::Prediction;
 
+/// Nodes of a polynomial.
+pub(super) const NODES: usize = 16;
+/// Roundings of the numbers that are interpolated.
+pub(super) const ROUNDINGS: f64 = 8.0 * f64::EPSILON;
 /// One gap between nodes out of so many is looked at.
 const LOOKED_AT: usize = 3;
 /// Polynomials may miss a quantile by so many sds of the mixture, the smallest on the stretch.
 const MISSED: f64 = 1e-10;
 /// Rows for every one whose quantiles are found one by one, at least.
 const WORTH: usize = 3;
-/// Mixtures of fewer components are asked row by row.
-const COMPONENTS: usize = 8;
 
 /// A stretch of a line on which all components of the mixtures are analytic.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +58,8 @@ impl Interpolated {
         &self.rows
     }
 
-    fn map(&mut self, to: impl Fn(usize, f64) -> f64) {
+    /// Each quantile as another number.
+    pub fn map(&mut self, to: impl Fn(usize, f64) -> f64) {
         for level in 0..self.values.ncols() {
             let values = self.values.col_as_slice_mut(level).iter_mut();
             values
@@ -70,35 +69,12 @@ impl Interpolated {
     }
 }
 
-impl Prediction {
-    /// Quantiles of those rows along a line that need not be asked one by one.
+impl Stretch {
+    /// Quantiles of those rows that need not be asked one by one.
     ///
     /// # Numerics
-    /// Of latent values within 1e-9 of the smallest sd of a mixture nearby; of means of
-    /// observations at such values.
-    pub(crate) fn quantiles_along(&self, levels: &[f64]) -> Vec<Interpolated> {
-        let are_levels = levels.iter().all(|p| *p > 0.0 && *p < 1.0);
-        let is_plain = self.noise.is_none() && !self.is_truncated && self.limits.is_none();
-        let predictive = self.predictive.as_ref();
-        let is_of_latent = predictive.is_none_or(|p| p.is_mean() && p.is_monotone());
-        let are_many = self.weights().len() >= COMPONENTS;
-        if !(are_levels && is_plain && is_of_latent && are_many) {
-            return Vec::new();
-        }
-        let told = |stretch: &Stretch| stretch.quantiles(self.latent(), levels);
-        let each: Vec<Vec<Interpolated>> = self.stretches.par_iter().map(told).collect();
-        let mut all: Vec<Interpolated> = each.into_iter().flatten().collect();
-        if let Some(predictive) = predictive {
-            let means =
-                |part: &mut Interpolated| part.map(|row, q| predictive.mean_quantile(row, q));
-            all.par_iter_mut().for_each(means);
-        }
-        all
-    }
-}
-
-impl Stretch {
-    fn quantiles(&self, mixtures: &RowMixtures, levels: &[f64]) -> Vec<Interpolated> {
+    /// Within 1e-9 of the smallest sd of a mixture nearby.
+    pub fn quantiles(&self, mixtures: &RowMixtures, levels: &[f64]) -> Vec<Interpolated> {
         let whole = 0..self.x.len();
         let (mut pending, mut out) = (Vec::from([whole]), Vec::new());
         let most = NODES + NODES / LOOKED_AT;
@@ -167,6 +143,12 @@ impl Stretch {
         });
         is_met.then_some(values)
     }
+}
+
+/// Chebyshev points of the first kind, from the highest to the lowest.
+pub(super) fn abscissae() -> impl Iterator<Item = f64> {
+    let angle = |i: usize| std::f64::consts::PI * (i as f64 + 0.5) / NODES as f64;
+    (0..NODES).map(move |i| angle(i).cos())
 }
 
 /// Rows that lie as Chebyshev points do; none where there are not enough at different places.

@@ -1,12 +1,12 @@
 //! Interpolated marginals against those told place by place.
 
-use super::Stretch;
 use crate::kernel::Kernel;
 use crate::likelihood::{Noise, Poisson};
 use crate::link::Link;
 use crate::model::{
     FitOptions, Hyperparameters, Model, Observations, Posterior, Prediction, Scale,
 };
+use crate::posterior::stretch::Stretch;
 use crate::support::{Aggregate, Functionals};
 
 fn places(many: usize) -> Functionals {
