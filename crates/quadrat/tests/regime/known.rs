@@ -38,18 +38,8 @@ const SPARSE_EXACT: &str = "exact rows through inducing points learn a variance 
      times their spread: the jitter of the points is then as large as the noise of the rows, and \
      the search does not end";
 
-const FEW_ANSWERS: &str = "nine answers of yes or no leave the variance open from .06 to 160; where \
-     it is large, weighted draws are far from what the answers say, so that other draws, which rows \
-     in another order or places mirrored are, move answers by .4 of their sd; the fit warns that it \
-     tells sums less surely than their rows";
-
 /// With the reason. One that holds again must be taken off.
 pub const KNOWN: &[(&str, &str)] = &[
     ("exact/sparse/integrate/sum/far_learned/0", SPARSE_EXACT),
-    ("bernoulli/auto/integrate/mean/permuted/0", FEW_ANSWERS),
-    (
-        "bernoulli/auto/integrate/mean/inputs_mirrored/0",
-        FEW_ANSWERS,
-    ),
     ("exact/sparse/map/mean/far_learned/0", SPARSE_EXACT),
 ];
