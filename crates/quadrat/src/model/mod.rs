@@ -29,6 +29,7 @@ mod far_lines;
 mod fit;
 mod fit_sparse;
 mod integrate_sparse;
+mod larger_parts;
 mod many_counts;
 #[cfg(feature = "mcmc")]
 mod mcmc;

@@ -18,6 +18,7 @@
 use std::collections::HashSet;
 
 use super::Model;
+use super::larger_parts::larger_parts;
 use crate::error::{FitError, InputError, plain};
 use crate::kernel::Kernel;
 use crate::likelihood::{Likelihood, Noise};
@@ -70,7 +71,8 @@ impl Model {
     ///
     /// # Errors
     /// [`FitError::Contradiction`] for a row that differs from what follows from others by more
-    /// than 1e-4 of the spread of the values; [`InputError`] for tables that do not fit the kernel.
+    /// than 1e-4 of the spread of the values, or behind a link holds less than its parts;
+    /// [`InputError`] for tables that do not fit the kernel.
     pub fn redundant_rows(&self) -> Result<Vec<RedundantRow>, FitError> {
         if self.tables.iter().all(|t| rows_of_noise(t, 0.0).is_empty()) {
             return Ok(Vec::new());
@@ -176,7 +178,11 @@ pub(super) fn redundant(
             Some(_) => of_any_function(kernel, &exact.supports),
         };
         if let Some(found) = found {
-            rows.extend(exact.redundant(&found, settled)?);
+            let follow = exact.redundant(&found, settled)?;
+            if link.is_some_and(|link| link != Link::Identity) {
+                exact.check_parts(&found, &follow)?;
+            }
+            rows.extend(follow);
         }
     }
     rows.sort_by_key(|r| r.row);
@@ -307,6 +313,24 @@ impl ExactRows {
         }
         rows.retain(|r| r.row >= settled);
         Ok(rows)
+    }
+
+    /// Refuses rows that hold less than their parts, behind a link that is never negative.
+    fn check_parts(
+        &self,
+        found: &OverlapProducts,
+        follow: &[RedundantRow],
+    ) -> Result<(), FitError> {
+        let gone: HashSet<usize> = follow.iter().map(|r| r.row).collect();
+        let counts = |row: usize| !gone.contains(&self.numbers[row]);
+        match larger_parts(&self.supports, &self.values, found, counts) {
+            None => Ok(()),
+            Some(larger) => Err(FitError::Contradiction {
+                row: self.numbers[larger.whole],
+                partner: self.numbers[larger.part],
+                misfit: larger.excess,
+            }),
+        }
     }
 
     /// The spread of the values per unit of the supports, times the size of the smallest; the

@@ -183,3 +183,62 @@ fn a_row_without_a_link_says_nothing_of_one_behind_it() {
     ];
     assert_eq!(found("se(t)", rows).unwrap(), []);
 }
+
+#[test]
+fn a_whole_that_holds_less_than_a_part_of_it_is_refused_by_both_rows() {
+    let orders = [[0, 1], [1, 0]];
+    for (shape, unit) in [("boxes", 1e-6), ("boxes", 1e9), ("regions", 1.0)] {
+        for (measures, order) in [0, 1, 2, 3]
+            .into_iter()
+            .flat_map(|m| orders.map(|o| (m, o)))
+        {
+            let how = |i: usize| [Aggregate::Sum, Aggregate::Mean][(measures >> i) & 1];
+            // The second piece, and the union with the first, which nothing else tells of.
+            let set = |i: usize| piece(shape, unit, i + 1, how(i));
+            for (part, is_right) in [(0.9, true), (1.5, false)] {
+                // Of a whole of one, in the measure of each.
+                let volume = |i: usize| piece(shape, unit, i + 1, Aggregate::Sum).size(0);
+                let value = |i: usize| {
+                    let total = [part, 1.0][i] * volume(1);
+                    total * set(i).size(0) / volume(i)
+                };
+                for link in [Link::Exp, Link::Softplus] {
+                    let row = |&i: &usize| exact(set(i), vec![value(i)], link);
+                    let told = found(
+                        &format!("matern32({})", inputs(shape)),
+                        order.iter().map(row).collect(),
+                    );
+                    let name = format!("{shape} {unit} {measures} {order:?} {part} {link:?}");
+                    if is_right {
+                        assert_eq!(told.unwrap(), [], "{name}");
+                        continue;
+                    }
+                    let Err(FitError::Contradiction {
+                        row,
+                        misfit,
+                        partner,
+                    }) = told
+                    else {
+                        panic!("{name}: {told:?}");
+                    };
+                    assert_eq!((order[row], order[partner]), (1, 0), "{name}");
+                    // Areas are clipped to 1e-12.
+                    let by = misfit / (0.5 * value(1)) - 1.0;
+                    assert!(by.abs() < 1e-9, "{name}: {misfit}");
+                }
+            }
+        }
+    }
+    // Parts that lie apart are added up; those that overlap are not.
+    let at = |edges: &[(f64, f64)], values: &[f64]| {
+        let set = Functionals::intervals("t", edges, Aggregate::Sum).unwrap();
+        found("se(t)", vec![exact(set, values.to_vec(), Link::Exp)])
+    };
+    let edges = [(0.0, 1.0), (2.0, 3.0), (0.5, 1.5), (0.0, 4.0)];
+    assert_eq!(at(&edges, &[2.0, 2.0, 2.0, 5.0]).unwrap(), []);
+    assert!(at(&edges, &[2.0, 4.0, 2.0, 5.0]).is_err());
+    // Values that may be negative contradict nothing.
+    let set = Functionals::intervals("t", &edges[..2], Aggregate::Sum).unwrap();
+    let free = vec![exact(set, vec![5.0, 2.0], Link::Identity)];
+    assert_eq!(found("se(t)", free).unwrap(), []);
+}

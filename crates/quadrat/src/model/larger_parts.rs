@@ -1,0 +1,90 @@
+//! Exact parts that hold more than the exact whole around them.
+//!
+//! Behind a link whose values are never negative, a part of a row's support holds at most what the
+//! row reports. Parts that lie apart and hold more together contradict it under every kernel, also
+//! where they are not all of its parts, so that nothing follows from them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::support::Functionals;
+use crate::support::overlap::OverlapProducts;
+
+/// Share of a row's own product by which a part may reach out of it: areas of clipped polygons are
+/// right to about 1e-12.
+const WITHIN: f64 = 1e-9;
+/// Share of the whole that rounding of sums of reports may take.
+const ROUNDING: f64 = 1e-9;
+
+/// A whole, the largest of the parts that contradict it, and by how much these exceed its report.
+pub(super) struct Larger {
+    pub whole: usize,
+    pub part: usize,
+    pub excess: f64,
+}
+
+/// The first row whose parts report more than it does; rows of one set each, nodes are passed by.
+///
+/// # Arguments
+/// * `values` - what the rows report, sums or averages
+/// * `counts` - whether a row is looked at
+pub(super) fn larger_parts(
+    supports: &Functionals,
+    values: &[f64],
+    found: &OverlapProducts,
+    counts: impl Fn(usize) -> bool,
+) -> Option<Larger> {
+    let is_one = |row: usize| supports.atoms(row).len() == 1 && counts(row);
+    let mut products: HashMap<(usize, usize), f64> = HashMap::new();
+    for &(i, j, v) in found {
+        if is_one(i) && is_one(j) {
+            *products.entry((i.max(j), i.min(j))).or_default() += v;
+        }
+    }
+    let product = |i: usize, j: usize| products.get(&(i.max(j), i.min(j))).copied();
+    // Of two averages the product is their common volume over both volumes: one is within the
+    // other where it is that of the other with itself.
+    let mut within: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (&(i, j), &v) in &products {
+        for (part, whole) in [(i, j), (j, i)] {
+            let (part_size, size) = (supports.size(part), supports.size(whole));
+            let own = product(whole, whole).unwrap_or(0.0) * part_size / size;
+            if part != whole && size > 0.0 && part_size > 0.0 && v >= own * (1.0 - WITHIN) {
+                within.entry(whole).or_default().push(part);
+            }
+        }
+    }
+    // Averages times volumes: a volume is the square of the size over the product with itself.
+    let total = |row: usize| {
+        let own = product(row, row).filter(|own| *own > 0.0)?;
+        Some(values[row] * supports.size(row) / own)
+    };
+    for (whole, mut parts) in within {
+        let Some(held) = total(whole) else { continue };
+        let totals: HashMap<usize, f64> = parts
+            .iter()
+            .filter_map(|&part| Some((part, total(part)?)))
+            .collect();
+        parts.retain(|part| totals.contains_key(part));
+        parts.sort_by(|a, b| totals[b].total_cmp(&totals[a]).then(a.cmp(b)));
+        let mut apart: Vec<usize> = Vec::new();
+        for part in parts {
+            if apart.iter().all(|&other| product(part, other).is_none()) {
+                apart.push(part);
+            }
+        }
+        let sum: f64 = apart.iter().map(|part| totals[part]).sum();
+        if let Some(&part) = apart.first()
+            && sum > held + ROUNDING * held.abs()
+        {
+            // In the unit of the report.
+            let excess = values[whole] * (sum / held - 1.0);
+            let excess = if held == 0.0 { sum } else { excess };
+            return Some(Larger {
+                whole,
+                part,
+                excess,
+            });
+        }
+    }
+    None
+}
