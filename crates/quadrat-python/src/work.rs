@@ -5,7 +5,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -18,8 +18,14 @@ use crate::errors::{Outcome, exception};
 /// Time between two looks at signals.
 const EVERY: Duration = Duration::from_millis(100);
 
+/// How often, and how long after each other, it is tried whether another thread has let go: threads
+/// are started within milliseconds.
+const TRIES: usize = 200;
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// Threads, and the process whose they are: a child after a fork has none of its parent's.
-type Threads = Mutex<Option<(u32, Arc<ThreadPool>)>>;
+type Known = Option<(u32, Arc<ThreadPool>)>;
+type Threads = Mutex<Known>;
 
 /// The threads of this process.
 static POOL: Threads = Mutex::new(None);
@@ -117,8 +123,7 @@ fn pool_of(threads: usize) -> Result<ThreadPool, String> {
 
 /// The threads of this process, started when they are first needed.
 fn pool(of: &Threads) -> Result<Arc<ThreadPool>, String> {
-    // A fork may have caught another thread here, who is not there to let go.
-    let Ok(mut known) = of.try_lock() else {
+    let Some(mut known) = held(of) else {
         return pool_of(0).map(Arc::new);
     };
     let process = std::process::id();
@@ -133,6 +138,20 @@ fn pool(of: &Threads) -> Result<Arc<ThreadPool>, String> {
         std::mem::forget(parents);
     }
     Ok(made)
+}
+
+/// The threads that are known, once another thread of Python has looked or started them; `None`
+/// after a fork that caught one here, who is not there to let go.
+fn held(of: &Threads) -> Option<MutexGuard<'_, Known>> {
+    for _ in 0..TRIES {
+        match of.try_lock() {
+            Ok(known) => return Some(known),
+            // What it holds is whole at any time.
+            Err(TryLockError::Poisoned(known)) => return Some(known.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+        }
+    }
+    None
 }
 
 /// Does work that nobody watches.
