@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import struct
 
-from . import _arrays, _frames, _quadrat
+from . import _arrays, _crs, _frames, _quadrat
 from ._errors import DataError
 
 _PROJECT = ("project them first, such as geometries.to_crs(geometries.estimate_utm_crs())")
 _SAY = "say planar=True or planar=False"
-
-
-class _Unclear(DataError):
-    """What is known of a CRS does not say whether coordinates are longitudes and latitudes."""
+_GIVE = ("give polygons: a GeoSeries, a list of shapely's or of WKB, GeoJSON-like dicts, or the "
+         "name of a column of data")
 
 
 def regions(geometries, planar=None, data=None):
@@ -32,28 +29,52 @@ def regions(geometries, planar=None, data=None):
     if name is not None:
         data = _frames.held(data)
         geometries = _frames.take(data, name, "geometries")
-    degrees = _in_degrees(geometries, planar, data, name)
-    return _wkb(geometries), degrees
+    found = _wkb(geometries)
+    if not found:
+        raise DataError("geometries has no rows; give a polygon for each row")
+    return found, _in_degrees(geometries, planar, data, name, found)
 
 
 def planar_regions(geometries, argument):
     """The same where coordinates are taken as they are."""
+    check(geometries, argument)
+    found = _wkb(geometries)
     try:
-        degrees = _is_geographic(geometries, None, None)
-    except _Unclear as fact:
+        degrees = _crs.is_geographic(geometries, None, None, found)
+    except _crs.Unclear as fact:
         raise DataError(f"{argument}: {fact}; {_PROJECT}") from None
     if degrees:
         raise DataError(f"{argument}: the geometries are in longitudes and latitudes; {_PROJECT}")
-    return _wkb(geometries)
+    return found
 
 
-def _in_degrees(geometries, planar, data, name):
+def check(geometries, argument="geometries"):
+    """Refuses what can be no geometries, whatever rows it is of."""
+    given = type(geometries).__name__
+    is_column = hasattr(geometries, "__iter__") or _is_arrow(geometries)
+    is_column = is_column and getattr(geometries, "ndim", 1) > 0
+    if not is_column and not hasattr(geometries, "__geo_interface__"):
+        raise DataError(f"{argument} is {given}; {_GIVE}")
+    if isinstance(geometries, (bytes, bytearray)):
+        raise DataError(f"{argument} is {given}, one geometry; give a list of them")
+    has_columns = isinstance(geometries, dict) and "type" not in geometries
+    if has_columns or not hasattr(geometries, "to_wkb") and _is_table(geometries):
+        raise DataError(f"{argument} is a {given} of columns; name the one of the geometries, and "
+                        "give the table as data")
+
+
+def _is_table(geometries):
+    names = getattr(geometries, "column_names", None) or getattr(geometries, "columns", None)
+    return names is not None and not callable(names)
+
+
+def _in_degrees(geometries, planar, data, name, found):
     """Whether coordinates are longitudes and latitudes, as was said or as the CRS says it."""
     if planar:
         return False
     try:
-        is_geographic = _is_geographic(geometries, data, name)
-    except _Unclear as fact:
+        is_geographic = _crs.is_geographic(geometries, data, name, found)
+    except _crs.Unclear as fact:
         if planar is None:
             raise DataError(f"{fact}; {_SAY}") from None
         return True
@@ -63,116 +84,14 @@ def _in_degrees(geometries, planar, data, name):
     return planar is not None or bool(is_geographic)
 
 
-def _is_geographic(geometries, data, name):
-    """Whether coordinates are longitudes and latitudes; `None` where nothing says it."""
-    crs = getattr(geometries, "crs", None)
-    return _of_arrow(geometries, data, name) if crs is None else _of_crs(crs)
-
-
-def _of_crs(crs):
-    """The same of a CRS as pyproj has it."""
-    if isinstance(crs, str):
-        return _of_code(crs)
-    if getattr(crs, "is_geocentric", False):
-        raise _Unclear("the CRS of the geometries is geocentric")
-    if not getattr(crs, "is_geographic", False):
-        return False
-    # A third axis is the height.
-    _check_degrees(axis.unit_name for axis in list(getattr(crs, "axis_info", ()))[:2])
-    return True
-
-
-def _check_degrees(units):
-    others = [unit for unit in units if unit != "degree"]
-    if others:
-        raise DataError(f"the CRS of the geometries has the unit {others[0]!r}; give degrees, "
-                        "such as geometries.to_crs(4326)")
-
-
-def _of_arrow(geometries, data, name):
-    """What the metadata of an Arrow column says: of geoarrow.wkb, or of a GeoParquet file."""
-    schema = getattr(getattr(data, "table", data), "schema", None)
-    file = getattr(schema, "metadata", None)
-    if name is not None and isinstance(file, dict) and b"geo" in file:
-        columns = _object(_object(file[b"geo"]).get("columns"))
-        if name in columns:
-            # Where a file says nothing, GeoParquet means longitudes and latitudes.
-            return _of_projjson(_object(columns[name]).get("crs", "OGC:CRS84"))
-    own = getattr(geometries, "type", None)
-    kind = getattr(own, "extension_name", "")
-    told = own.__arrow_ext_serialize__() if hasattr(own, "__arrow_ext_serialize__") else b""
-    if not told and name is not None and hasattr(schema, "field"):
-        field = schema.field(name).metadata or {}
-        kind = field.get(b"ARROW:extension:name", b"").decode(errors="replace")
-        told = field.get(b"ARROW:extension:metadata", b"")
-    if not told or not kind.startswith(("geoarrow.", "ogc.")):
-        return None
-    return _of_projjson(_object(told).get("crs"))
-
-
-def _object(told):
-    """A JSON object of metadata, which may be its text."""
-    try:
-        told = json.loads(told) if isinstance(told, (bytes, str)) else told
-    except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
-        raise _Unclear("the metadata of the geometries cannot be read, and may name a CRS")
-    return told
-
-
-def _of_projjson(crs):
-    """Whether a CRS, in PROJJSON or as a text, is of longitudes and latitudes."""
-    if crs is None:
-        return None
-    if isinstance(crs, str):
-        return _of_code(crs)
-    crs = _object(crs)
-    kind, parts, source = (crs.get(key) for key in ("type", "components", "source_crs"))
-    if kind == "CompoundCRS" and isinstance(parts, list) and parts:
-        return _of_projjson(_object(parts[0]))
-    if kind == "BoundCRS":
-        return _of_projjson(_object(source))
-    if kind not in ("GeographicCRS", "ProjectedCRS"):
-        raise _Unclear(f"the CRS of the geometries has the type {str(kind)[:40]!r}, which is "
-                       "neither geographic nor projected")
-    if kind == "GeographicCRS":
-        _check_degrees(_units(crs))
-    return kind == "GeographicCRS"
-
-
-def _units(crs):
-    """The names of the units of the first two axes, where they are named."""
-    system = crs.get("coordinate_system")
-    axes = system.get("axis") if isinstance(system, dict) else None
-    for axis in axes[:2] if isinstance(axes, list) else ():
-        unit = axis.get("unit") if isinstance(axis, dict) else None
-        unit = unit.get("name") if isinstance(unit, dict) else unit
-        if unit is not None:
-            yield unit
-
-
-def _of_code(crs):
-    """The same of a code, or of whatever else pyproj reads."""
-    if crs in ("OGC:CRS84", "EPSG:4326"):
-        return True
-    try:
-        pyproj = _frames.module("pyproj", "to read the CRS")
-    except ImportError:
-        raise _Unclear(f"the geometries have the CRS {crs[:40]!r}, which pyproj reads, and it is "
-                       "not installed") from None
-    try:
-        known = pyproj.CRS(crs)
-    except pyproj.exceptions.CRSError:
-        raise _Unclear(f"pyproj does not know the CRS {crs[:40]!r} of the geometries") from None
-    return _of_crs(known)
-
-
 def _wkb(geometries):
     """WKB, vectorised where that can be had."""
     if hasattr(geometries, "to_wkb"):
         # Of a frame of geopandas this would be a frame.
-        geometries = getattr(geometries, "geometry", geometries).to_wkb()
+        geometries = getattr(geometries, "geometry", geometries)
+        # Where the frame has no CRS, what the geometries carry says it.
+        told = {} if getattr(geometries, "crs", None) is not None else {"include_srid": True}
+        geometries = geometries.to_wkb(**told)
     elif _is_arrow(geometries):
         geometries = _storage(geometries)
     elif hasattr(geometries, "__geo_interface__"):
@@ -208,7 +127,9 @@ def _bytes(geometry, row):
     if isinstance(geometry, (bytes, bytearray, memoryview)):
         return bytes(geometry)
     if type(geometry).__module__.partition(".")[0] == "shapely":
-        return geometry.wkb
+        # An SRID goes along.
+        own = _frames.module("shapely", "to read geometries")
+        return own.to_wkb(geometry, include_srid=True)
     if not isinstance(geometry, dict) and _is_none(geometry):
         raise DataError(f"region {row} is missing; give it a geometry, or leave this row out")
     return _multipolygon(_parts(geometry, row), row)

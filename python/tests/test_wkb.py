@@ -29,7 +29,7 @@ def wkb(parts, order="<", more=0, code=lambda kind: kind, srid=False):
     """A multipolygon in some dialect."""
     def head(kind):
         return struct.pack(order + "BI", order == "<", code(kind)) + (
-            struct.pack(order + "I", 4326) if srid else b"")
+            struct.pack(order + "I", 3035) if srid else b"")
 
     found = head(6) + struct.pack(order + "I", len(parts))
     for part in parts:
@@ -229,6 +229,88 @@ def test_geopandas_and_shapely():
         told(geopandas.GeoSeries([*shapes[:2], None]))
     with pytest.raises(qd.DataError, match="region 0: "):
         told(geopandas.GeoSeries([shapely.Polygon(), *shapes[1:]]))
+
+
+def with_srid(number, parts=SHAPES[0], order="<"):
+    """EWKB, as PostGIS writes it."""
+    own = wkb(parts, order)
+    code = struct.unpack_from(order + "I", own, 1)[0] | 0x20000000
+    return own[:1] + struct.pack(order + "2I", code, number) + own[5:]
+
+
+def test_an_srid_says_what_coordinates_are():
+    pytest.importorskip("pyproj")
+
+    def placed(geometries, **said):
+        return qd.region(geometries, aggregate="sum", **said).place()
+
+    for order in "<>":
+        one = placed([with_srid(4326, order=order)])
+        assert one.in_degrees and one.crs == "EPSG:4326"
+    assert not placed([with_srid(4326)], planar=True).in_degrees
+    plane = placed([with_srid(3035), with_srid(0)])
+    assert not plane.in_degrees and plane.crs == "EPSG:3035"
+    assert not placed([with_srid(0)]).in_degrees and placed([with_srid(0)]).crs is None
+    with pytest.raises(qd.DataError, match="planar is False, and the CRS .* is projected"):
+        placed([with_srid(3035)], planar=False)
+    for number, match in ((999999, "pyproj does not know the CRS 'EPSG:999999'.*say planar="),
+                          (4978, "geocentric; say planar="), (4807, "has the unit 'grad'")):
+        with pytest.raises(qd.DataError, match=f"^region 1 has the SRID {number}: .*{match}"):
+            placed([wkb(SHAPES[0]), with_srid(number)])
+    assert placed([with_srid(999999)], planar=False).crs is None
+    with pytest.raises(qd.DataError, match="region 2 has the SRID 3035, and region 0 has 4326"):
+        placed([with_srid(4326), with_srid(4326), with_srid(3035)], planar=True)
+    with pytest.raises(qd.DataError, match="^inside: the geometries are in longitudes"):
+        qd.Density2d([0.0, 1], [0.0, 1], inside=[with_srid(4326)])
+
+
+def test_an_srid_agrees_with_the_crs_of_its_column():
+    pa, pyproj = pytest.importorskip("pyarrow"), pytest.importorskip("pyproj")
+
+    def read(number, crs):
+        about = {"crs": None if crs is None else pyproj.CRS(crs).to_json_dict()}
+        field = pa.field("at", pa.binary(), metadata={
+            "ARROW:extension:name": "geoarrow.wkb", "ARROW:extension:metadata": json.dumps(about)})
+        data = pa.table([pa.array([with_srid(number)])], schema=pa.schema([field]))
+        return qd.region("at", aggregate="sum").place(data).in_degrees
+
+    assert read(4326, 4326) and read(4326, None) and not read(3035, 3035)
+    for number, crs in ((3035, 4326), (4326, 3035), (3035, 25832)):
+        with pytest.raises(qd.DataError, match=f"carry the SRID {number} .* CRS of their column"):
+            read(number, crs)
+
+
+def test_shapes_of_shapely_carry_their_srid():
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    shapes = [shapely.set_srid(shapely.from_wkb(wkb(parts)), 4326) for parts in SHAPES]
+    for kind in (shapes, geopandas.GeoSeries(shapes)):
+        assert qd.region(kind, aggregate="sum").place().in_degrees
+    # The CRS of a frame is kept up to date, and what its shapes carry is not.
+    moved = geopandas.GeoSeries(shapes, crs=3035)
+    assert not qd.region(moved, aggregate="sum").place().in_degrees
+
+
+@pytest.mark.parametrize("given", [
+    None, 3, 2.5, True, [], (), np.array(3), np.empty(0), b"\x01", {"geometry": []}, lambda: 0,
+    float("nan")], ids=repr)
+def test_what_are_no_geometries_is_refused_by_the_name_of_the_argument(given):
+    with pytest.raises(qd.DataError, match="^geometries (is|has) "):
+        qd.region(given, aggregate="sum").place()
+    with pytest.raises(qd.DataError, match="^areas(:| is| has)"):
+        qd.Density2d.from_areas(given, [1.0])
+
+
+def test_tables_are_no_geometries():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    column = [wkb(parts) for parts in SHAPES]
+    for table in (pa.table({"at": column}), pd.DataFrame({"at": column}),
+                  pa.record_batch({"at": column})):
+        with pytest.raises(qd.DataError, match="^geometries is a .* of columns; name the one"):
+            qd.region(table, aggregate="sum")
+        assert qd.region("at", aggregate="sum").place(table).rows == 3
+    # What can be read once is kept.
+    support = qd.region((own for own in column), aggregate="sum")
+    assert support.place().rows == support.place().rows == 3
 
 
 def test_broken_bytes_name_their_row():
