@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 from . import _arrays, _frames
 from ._errors import DataError, FitWarning
+from ._posterior import write
 from ._study import run
 from ._supports import region
+from ._told import NUMBERS, apart
 
-# What the program says of each row, in this order.
-_TOLD = ("mean", "sd", "lower", "median", "upper")
 _KEY = "quadrat_row"
 
 
@@ -40,8 +40,7 @@ class ArealFit:
 
     def save(self, path):
         """Writes the model file, which ``quadrat predict`` reads."""
-        with open(path, "wb") as file:
-            file.write(self._model)
+        write(path, self._model)
 
     def predict(self, target=None, *, cell=None):
         """What is told of other areas.
@@ -64,6 +63,7 @@ class ArealFit:
         if cell is not None:
             target = _squares(self._source, _arrays.number(cell, "cell"), self.is_planar)
         target = self._source if target is None else target
+        _check_names(target)
         _check_kind(target, self._planar, self.is_planar)
         shapes = [one["geometry"] for one in _features(target, "target")]
         support = region(shapes, planar=self.is_planar, aggregate=self._aggregate)
@@ -116,6 +116,7 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
     told = [name for name, column in given.items() if column is not None]
     if len(told) != 1:
         raise DataError("give one of total, average and counts: a column of the source")
+    overdispersed = _arrays.boolean(overdispersed, "overdispersed")
     if counts is None and (exposure is not None or overdispersed):
         raise DataError("exposure and overdispersed belong to counts; give counts")
     if counts is not None and variance != 0:
@@ -124,6 +125,7 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
     _check_columns(source, value, exposure)
     is_planar = _is_plane(source, planar)
     if target is not None:
+        _check_names(target)
         _check_kind(target, planar, is_planar)
     aggregate = "mean" if average is not None or exposure is not None else "sum"
     if counts is None:
@@ -165,7 +167,7 @@ def _fitted(study, target, aggregate, is_planar):
 
 
 def _told(target, columns):
-    columns = {name: columns[name] for name in _TOLD}
+    columns = {name: columns[name] for name in NUMBERS}
     if hasattr(target, "assign"):
         return target.assign(**columns)
     rows = zip(*columns.values())
@@ -178,7 +180,7 @@ def _is_planar(areas):
 
 
 def _is_plane(source, planar):
-    return _is_planar(source) if planar is None else bool(planar)
+    return _is_planar(source) if planar is None else _arrays.boolean(planar, "planar")
 
 
 def _check_kind(target, planar, is_planar):
@@ -186,6 +188,13 @@ def _check_kind(target, planar, is_planar):
     if planar is None and is_planar != _is_planar(target):
         raise DataError("source and target have different kinds of coordinates; bring both to one "
                         "CRS, such as target.to_crs(source.crs)")
+
+
+def _check_names(target):
+    """Columns of targets, which come back beside what is told, have names of their own."""
+    if hasattr(target, "assign"):
+        apart(map(str, target.columns), remedy="rename or drop that column of the targets, such "
+              "as target.drop(columns=[..])")
 
 
 def _check_columns(source, *names):

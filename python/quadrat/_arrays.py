@@ -9,6 +9,9 @@ import numpy as np
 from . import _frames
 from ._errors import DataError
 
+# Objects of Python and of pandas that are places in time, or spans of it.
+_TIMES = ("Period", "Timedelta", "Timestamp", "date", "datetime", "time", "timedelta")
+
 
 def column(value, name, data=None, rows=None):
     """One number for each row, as a contiguous array of doubles.
@@ -26,14 +29,14 @@ def column(value, name, data=None, rows=None):
     """
     if isinstance(value, str):
         value = _frames.take(data, value, name)
-    numbers = _doubles(value, name)
-    if numbers.ndim == 0 and rows is not None:
-        return np.full(rows, numbers[()])
-    if numbers.ndim != 1:
-        raise DataError(f"{name} has the shape {numbers.shape}; give one number for each row")
-    if rows is not None and len(numbers) != rows:
-        raise DataError(f"{name} has {_count(len(numbers))}, and the supports have {rows}")
-    return np.ascontiguousarray(numbers)
+    found = numbers(value, name)
+    if found.ndim == 0 and rows is not None:
+        return np.full(rows, found[()])
+    if found.ndim != 1:
+        raise DataError(f"{name} has the shape {found.shape}; give one number for each row")
+    if rows is not None and len(found) != rows:
+        raise DataError(f"{name} has {_count(len(found))}, and the supports have {rows}")
+    return np.ascontiguousarray(found)
 
 
 def optional(value, name, data=None, rows=None):
@@ -45,7 +48,7 @@ def gappy(value, name, data=None, rows=None):
     """As :func:`column`, and nan where a row has none."""
     if isinstance(value, str):
         value = _frames.take(data, value, name)
-    if np.ndim(value) == 0:
+    if not hasattr(value, "__len__") or getattr(value, "shape", None) == ():
         return column(value, name, None, rows)
     cells = [np.nan if _frames.is_missing(cell) else cell for cell in _frames.values(value)]
     return column(cells, name, None, rows)
@@ -53,10 +56,10 @@ def gappy(value, name, data=None, rows=None):
 
 def number(value, name):
     """One number."""
-    numbers = _doubles(value, name)
-    if numbers.ndim != 0:
-        raise DataError(f"{name} must be one number, not an array of shape {numbers.shape}")
-    return float(numbers)
+    found = numbers(value, name)
+    if found.ndim != 0:
+        raise DataError(f"{name} must be one number, not an array of shape {found.shape}")
+    return float(found)
 
 
 def whole(value, name, least=0):
@@ -68,6 +71,20 @@ def whole(value, name, least=0):
     if not least <= found < 2**63:
         raise DataError(f"{name} is {found}; it must be {least} or more")
     return found
+
+
+def boolean(value, name):
+    """Yes or no: words and numbers are neither, whatever Python takes them for."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise DataError(f"{name} is {value!r}; it must be True or False")
+    return bool(value)
+
+
+def word(value, name, is_needed=False):
+    """A text that names something, or `None` where nothing is named."""
+    if not isinstance(value, str if is_needed else (str, type(None))):
+        raise DataError(f"{name} is {value!r}; it must be a text")
+    return value
 
 
 def probability(value, name, with_ends=False):
@@ -108,15 +125,16 @@ def between(start, end, names=("start", "end")):
 
 def received(data, *shape):
     """An array of the doubles that a binding hands out."""
-    numbers = np.frombuffer(data, dtype=np.float64)
-    return numbers.reshape(shape) if shape else numbers
+    found = np.frombuffer(data, dtype=np.float64)
+    return found.reshape(shape) if shape else found
 
 
 def _count(rows):
     return "1 row" if rows == 1 else f"{rows} rows"
 
 
-def _doubles(value, name):
+def numbers(value, name):
+    """Doubles in the shape that they have."""
     if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
         raise _missing(name, np.ma.getmaskarray(value))
     if hasattr(value, "to_numpy") and not isinstance(value, np.ndarray):
@@ -127,16 +145,19 @@ def _doubles(value, name):
         raise DataError(f"{name} is no column of numbers: {error}") from None
     if found.dtype.kind in "fiub":
         return found.astype(np.float64)
-    if found.dtype.kind in "mM":
+    kinds = {type(one).__name__ for one in found.ravel()} if found.dtype.kind == "O" else ()
+    if any(kind in ("NoneType", "NAType", "NaTType") for kind in kinds):
+        empty = [type(one).__name__ in ("NoneType", "NAType", "NaTType") for one in found.ravel()]
+        raise _missing(name, np.array(empty))
+    if found.dtype.kind in "mM" or any(kind in _TIMES for kind in kinds):
         raise DataError(f"{name} holds dates or times; give numbers, such as days since a start")
-    if found.dtype.kind == "O":
-        empty = np.array([x is None for x in found.ravel()], dtype=bool)
-        if empty.any():
-            raise _missing(name, empty)
     try:
-        if found.dtype.kind == "c":
-            raise TypeError("complex numbers")
+        # numpy reads digits in bytes, which are codes or geometries more often.
+        if found.dtype.kind in "cS" or "bytes" in kinds:
+            raise TypeError("complex numbers" if found.dtype.kind == "c" else "bytes")
         return found.astype(np.float64)
+    except OverflowError:
+        raise DataError(f"{name} has a whole number of more than 308 digits") from None
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must be numbers, not {found.dtype}: {error}") from None
 

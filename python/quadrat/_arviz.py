@@ -41,7 +41,7 @@ def _labels(told):
     placed = told._placed
     if placed.kind == "bags":
         return np.asarray(placed.columns["key"])
-    for index in (placed.index, getattr(told._data, "index", None)):
+    for index in (placed.index, getattr(told._like, "index", None)):
         if index is not None and not callable(index) and len(index) == len(told):
             return np.asarray(index)
     return np.arange(len(told))

@@ -263,6 +263,7 @@ class Campaign:
         progress : bool or callable, optional
             As for `Model.fit`.
         """
+        relearn = _arrays.boolean(relearn, "relearn")
         cells, count = _read(rows)
         if kind is not None:
             cells["kind"] = [str(kind)] * count

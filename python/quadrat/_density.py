@@ -9,10 +9,11 @@ import numpy as np
 from . import _arrays, _draw, _frames, _quadrat, _rows
 from ._errors import DataError, FitWarning
 from ._posterior import write
+from ._told import Unchanging
 from ._ungroup import Answer
 
 
-class Density:
+class Density(Unchanging):
     """A density with its band.
 
     Parameters
@@ -58,7 +59,7 @@ class Density:
                  level=0.95, draws=8000, seed=1, data=None):
         self._like = data = _frames.held(data)
         values = _arrays.column(x, "x", data)
-        asked = settings(bounds, range, cells, bool(log), level, draws, seed)
+        asked = settings(bounds, range, cells, log, level, draws, seed)
         weights = _arrays.optional(weights, "weights", data, len(values))
         self._estimate({"values": values, "lower": None, "upper": None, "weights": weights,
                         **asked}, named(x, "x"))
@@ -70,7 +71,7 @@ class Density:
         made = cls.__new__(cls)
         made._like = data = _frames.held(data)
         lower = _arrays.column(lower, "lower", data)
-        asked = settings(bounds, range, cells, bool(log), level, draws, seed)
+        asked = settings(bounds, range, cells, log, level, draws, seed)
         made._estimate({
             "values": None, "lower": lower,
             "upper": _arrays.column(upper, "upper", data, len(lower)),
@@ -105,12 +106,6 @@ class Density:
         """
         write(path, self._told.to_model(self._names))
 
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
     def __repr__(self):
         return f"<Density on {len(self.x)} cells from {self.edges[0]:.4g} to {self.edges[-1]:.4g}>"
 
@@ -121,7 +116,7 @@ class Density:
 
     def evaluate(self, x):
         """The density at places; zero outside the cells, and nan where `x` is nan."""
-        at = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        at = np.atleast_1d(_arrays.numbers(x, "x"))
         found = _arrays.received(self._told.evaluate(np.ascontiguousarray(at.ravel())))
         found = np.where(np.isnan(at.ravel()), np.nan, found)
         return found.reshape(at.shape) if np.ndim(x) else float(found[0])
@@ -130,7 +125,8 @@ class Density:
 
     def band(self, simultaneous=False):
         """Lower and upper ends in the cells; of all cells together where `simultaneous`."""
-        return self._simultaneous if simultaneous else (self.lower, self.upper)
+        is_whole = _arrays.boolean(simultaneous, "simultaneous")
+        return self._simultaneous if is_whole else (self.lower, self.upper)
 
     def cdf(self, x):
         """The probability of at most `x`, with its interval."""
@@ -190,9 +186,10 @@ class Density:
         -------
         matplotlib.axes.Axes
         """
+        rows, band = _arrays.boolean(rows, "rows"), self.band(simultaneous)
         ax = _draw.axes(ax)
         style.setdefault("label", "density")
-        _draw.curve(ax, self.x, self.density, self.band(simultaneous), self.level, **style)
+        _draw.curve(ax, self.x, self.density, band, self.level, **style)
         if rows and self._rows is not None:
             _rows.of_density(ax, **self._rows)
         # Far tails, which are flat on the axis, are left out of sight, but no value is.
@@ -245,7 +242,7 @@ def settings(bounds, range, cells, log, level, draws, seed):
     """What all estimates are asked for, as the library takes it."""
     return {"bounds": pair(bounds, "bounds"),
             "range": None if range is None else pair(range, "range"),
-            "cells": _arrays.whole(cells, "cells"), "log": log,
+            "cells": _arrays.whole(cells, "cells"), "log": _arrays.boolean(log, "log"),
             "level": _arrays.probability(level, "level"),
             "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
 

@@ -9,6 +9,7 @@ from ._errors import DataError
 from ._likelihoods import Gaussian, NegativeBinomial, Poisson
 from ._model import Model
 from ._supports import bag, point
+from ._told import NUMBERS, apart
 
 
 class Disaggregated:
@@ -63,8 +64,7 @@ class Disaggregated:
             given[self._weight] = None
         columns = {name: np.asarray(_frames.take(self._pixels, name, name)) for name in given}
         told = getattr(self, what)
-        numbers = ("mean", "sd", "lower", "median", "upper")
-        return {**columns, **{name: getattr(told, name) for name in numbers}}
+        return {**columns, **{name: getattr(told, name) for name in NUMBERS}}
 
     def to_frame(self, what="rate"):
         """The same as a data frame of the kind of the pixels."""
@@ -135,12 +135,15 @@ def disaggregate(bags, pixels, *, key, counts=None, total=None, average=None, in
     asked = [name for name, column in given.items() if column is not None]
     if len(asked) != 1:
         raise DataError("give one of counts, total and average: a column of the bags")
+    overdispersed = _arrays.boolean(overdispersed, "overdispersed")
     if counts is None and overdispersed:
         raise DataError("overdispersed belongs to counts; give counts")
     if counts is not None and not (isinstance(variance, (int, float)) and variance == 0):
         raise DataError("variance belongs to total and average; counts have that of chance")
-    if isinstance(inputs, str) or not inputs:
+    if not isinstance(inputs, (list, tuple)) or not inputs:
         raise DataError(f"inputs is {inputs!r}; give a list of columns of the pixels")
+    if not isinstance(key, str):
+        raise DataError(f"key is {key!r}; give the name of a column")
     level = _arrays.probability(level, "level")
     options = dict(fit or {})
     for name in ("seed", "progress"):
@@ -148,6 +151,8 @@ def disaggregate(bags, pixels, *, key, counts=None, total=None, average=None, in
             raise DataError(f"fit: give {name} beside fit")
     bags, pixels = _groups.columned(bags), _groups.columned(pixels)
     inputs = list(inputs)
+    apart(dict.fromkeys([key, *inputs, *([weight] if isinstance(weight, str) else ())]),
+          remedy="rename that column of the pixels")
     own = bag(dict(zip(inputs, inputs)), key=_groups.values(pixels, key, "pixels"), weight=weight,
               keys=_groups.values(bags, key, "bags"),
               aggregate="mean" if average is not None else "sum")

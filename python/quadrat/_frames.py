@@ -52,22 +52,33 @@ def take(data, name, argument):
     if data is None:
         raise DataError(f"{argument} is the name \"{name}\", and no data was given: data=...")
     data = held(data)
-    known = names(data)
-    if known is not None and name not in known:
+    known = _names(data)
+    if known is None:
+        raise DataError(f"data is {type(data).__name__}, which has no columns by name; give a data "
+                        "frame or a dict of columns")
+    # Names of pandas may be numbers.
+    own = [one for one in known if str(one) == str(name)]
+    if not own:
         listed = ", ".join(f"\"{one}\"" for one in known)
         raise DataError(f"{argument}: the data has no column \"{name}\"; it has {listed}")
-    return data[name]
+    if len(own) > 1:
+        raise DataError(f"{argument}: the data has {len(own)} columns \"{name}\"; give each a "
+                        "name of its own")
+    return data[own[0]]
 
 
 def names(data):
-    """The names of the columns, where they can be had."""
+    """The names of the columns as texts, where they can be had."""
+    found = _names(data)
+    return None if found is None else [str(one) for one in found]
+
+
+def _names(data):
     for attribute in ("column_names", "columns"):
         found = getattr(data, attribute, None)
         if found is not None and not callable(found):
-            return [str(one) for one in found]
-    if hasattr(data, "keys"):
-        return [str(one) for one in data.keys()]
-    return None
+            return list(found)
+    return list(data.keys()) if hasattr(data, "keys") else None
 
 
 def values(column):

@@ -15,11 +15,15 @@ def groups(frame, by):
 
     The key is the value of the column, or a tuple where `by` is a list of columns.
     """
+    if not isinstance(by, (str, list, tuple)) or not all(isinstance(own, str) for own in by):
+        raise DataError(f"by is {by!r}; give the name of a column, or a list of names")
     names = [by] if isinstance(by, str) else list(by)
     if not names:
         raise DataError("by is empty; name the column that tells the groups apart")
     frame = columned(frame)
     columns = [values(frame, name, "by") for name in names]
+    for name, own in zip(names, columns):
+        _check_labels(name, own)
     members = {}
     for row, key in enumerate(columns[0] if isinstance(by, str) else zip(*columns)):
         members.setdefault(key, []).append(row)
@@ -96,8 +100,12 @@ def _labels(by, data, rows):
             raise DataError(f"by: {name} is {given}, and the table has {rows} rows; give a label "
                             "for each")
         found[name] = [None if _frames.is_missing(label) else label for label in own]
-        for row, label in enumerate(found[name]):
-            if getattr(label, "__hash__", None) is None:
-                raise DataError(f"by: {name} is {type(label).__name__} in row {row}; a label is a "
-                                "number or a text")
+        _check_labels(name, found[name])
     return found
+
+
+def _check_labels(name, labels):
+    for row, label in enumerate(labels):
+        if getattr(label, "__hash__", None) is None:
+            raise DataError(f"by: {name} is {type(label).__name__} in row {row}; a label is a "
+                            "number or a text")

@@ -25,6 +25,8 @@ class Likelihood:
     def __init__(self, columns, settings):
         self._given = {name: value for name, value in columns.items() if value is not None}
         self._settings = {name: value for name, value in settings.items() if value is not None}
+        for name in ("link", "sigmoid"):
+            _arrays.word(self._settings.get(name), name)
 
     def __repr__(self):
         return f"<{type(self).__name__} of {', '.join(self._given)}>"
@@ -134,12 +136,14 @@ class Censored(Likelihood):
             return super()._column(name, value, rows, data)
         if isinstance(value, str) and value not in _SIDES:
             value = _frames.take(data, value, name)
-        codes = np.ravel(np.asarray(value, dtype=object))
+        codes = _frames.values(value)
+        if isinstance(codes, (str, bytes)) or not hasattr(codes, "__iter__"):
+            codes = [codes] * rows
         try:
-            value = np.array([_SIDES[c] if isinstance(c, str) else float(c) for c in codes])
-        except (KeyError, TypeError, ValueError) as error:
+            codes = [_SIDES[code] if isinstance(code, str) else code for code in codes]
+        except KeyError as error:
             raise DataError(f"side: {error} is none of \"none\", \"left\" and \"right\"") from None
-        return _arrays.column(value if len(value) != 1 else value[0], name, None, rows)
+        return _arrays.limits(codes, name, None, rows)
 
 
 class Truncated(Likelihood):

@@ -16,8 +16,11 @@ from ._errors import DataError, FitError, FitWarning
 from ._model import Model
 from ._posterior import Posterior
 from ._study import Table
+from ._told import NUMBERS, apart
 
 _MODEL = ("kernel", "mean", "link", "hyperparameters")
+# Columns of the table of all groups.
+_FACTS = ("failure", "log_evidence", "rows")
 _OBSERVE = ("support", "likelihood", "value", "noise", "aggregate", "output", "times")
 
 
@@ -107,6 +110,7 @@ class ManyFits(Mapping):
             told = self.posteriors[key].predict(support, scale, level, data=frame, **settings)
             keys += [key] * len(told)
             parts.append(told.to_dict())
+        apart(self.by, parts[0], "give that input another name")
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return Table({**self._key_columns(keys), **columns})
 
@@ -203,6 +207,8 @@ def fit_many(frame, *, by, fit, seed=0, threads=None, client=None, progress=None
     if not callable(run):
         raise DataError(f"fit is {type(fit).__name__}; give a dict of arguments, or a function of "
                         "the rows of a group")
+    names = [by] if isinstance(by, str) else by if isinstance(by, (list, tuple)) else []
+    apart(names, (*_FACTS, *NUMBERS))
     own = _groups.groups(frame, by)
     seeds = _seeds(seed, own)
     with _progress.listener(progress) as listen:

@@ -34,12 +34,15 @@ class Model:
     """
 
     def __init__(self, kernel, mean="constant", link=None, hyperparameters=None):
-        self.kernel, self.mean, self.link = str(kernel), mean, link
+        self.kernel, self.mean, self.link = str(kernel), mean, _arrays.word(link, "link")
         self._model = _quadrat.Model(self.kernel, str(mean))
         # Where longitudes and latitudes lie, once regions in degrees were observed.
         self._map = None
         # What was said after this, in order: a pickle says it again.
         self._said = []
+        if not isinstance(hyperparameters, (dict, type(None))):
+            raise DataError(f"hyperparameters is {type(hyperparameters).__name__}; give a dict of "
+                            "what is said by name")
         for name, said in (hyperparameters or {}).items():
             if not isinstance(said, dict):
                 raise DataError(f"hyperparameters: {name} is {said!r}; give a dict, such as "
@@ -121,13 +124,14 @@ class Model:
                             + ", ".join(_SETTINGS))
         numbers = {key: None if said.get(key) is None else _arrays.number(said[key], key)
                    for key in ("start", "value", "lower", "upper")}
-        return self._say("set", (name, (
-            numbers["start"], numbers["value"], bool(said.get("fixed", False)),
-            said.get("prior"), numbers["lower"], numbers["upper"])))
+        return self._say("set", (_arrays.word(name, "name", True), (
+            numbers["start"], numbers["value"], _arrays.boolean(said.get("fixed", False), "fixed"),
+            _arrays.word(said.get("prior"), "prior"), numbers["lower"], numbers["upper"])))
 
     def vary(self, what, kernel, link="exp"):
         """Makes the ``"noise"`` variance or the ``"dispersion"`` a function; returns the model."""
-        return self._say("vary", (what, str(kernel), link))
+        link = _arrays.word(link, "link", True)
+        return self._say("vary", (_arrays.word(what, "what", True), str(kernel), link))
 
     def non_negative(self):
         """Keeps the function from being negative where rows look; returns the model.
@@ -198,10 +202,12 @@ def asked(method, hyperparameters, seed, starts, threads, inducing, move_inducin
     """How a model is fitted, in numbers, and where its inducing points lie if that was given."""
     at = inducing.place().on(map).made() if isinstance(inducing, Support) else None
     return {
-        "method": method, "hyperparameters": hyperparameters, "seed": _arrays.whole(seed, "seed"),
+        "method": _arrays.word(method, "method", True),
+        "hyperparameters": _arrays.word(hyperparameters, "hyperparameters", True),
+        "seed": _arrays.whole(seed, "seed"),
         "starts": _optional(starts, "starts"), "threads": _optional(threads, "threads"),
         "inducing": None if at is not None else _optional(inducing, "inducing"),
-        "move_inducing": bool(move_inducing)}, at
+        "move_inducing": _arrays.boolean(move_inducing, "move_inducing")}, at
 
 
 def _optional(value, name):

@@ -98,4 +98,5 @@ def observed(support, likelihood, *, value=None, noise=None, aggregate=None, tim
     placed = support.place(data, aggregate)
     rows = placed.rows
     return Observed(placed, likelihood.name, likelihood.columns(rows, data, link),
-                    _arrays.optional(times, "times", data, rows), output, bool(share_noise))
+                    _arrays.optional(times, "times", data, rows), _arrays.word(output, "output"),
+                    _arrays.boolean(share_noise, "share_noise"))

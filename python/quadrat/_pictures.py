@@ -17,6 +17,7 @@ from ._supports import grid, point
 def posterior(post, ax, support, scale, level, output, rows, points, what, style):
     """A posterior over one or two inputs, with what was observed."""
     names = post.dims
+    rows = _arrays.boolean(rows, "rows")
     if support is None:
         support = everywhere(post, _arrays.whole(points, "points", 8))
     with warnings.catch_warnings():

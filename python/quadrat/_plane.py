@@ -12,6 +12,7 @@ from ._density import named, pair, settings
 from ._errors import DataError, FitWarning
 from ._posterior import write
 from ._study import Table
+from ._told import Unchanging
 from ._ungroup import Answer
 
 #: Means and standard deviations of both columns, their covariance and correlation.
@@ -20,7 +21,7 @@ Moments = namedtuple("Moments", ["mean", "sd", "covariance", "correlation"])
 Region = namedtuple("Region", ["density", "cells", "probability"])
 
 
-class _Cells:
+class _Cells(Unchanging):
     """Densities in the cells of a plane."""
 
     def _estimate(self, estimate, asked, rows, names, stacklevel):
@@ -49,12 +50,6 @@ class _Cells:
         """
         write(path, self._told.to_model(self._names))
 
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
     @property
     def shape(self):
         """Numbers of cells along both axes."""
@@ -67,7 +62,7 @@ class _Cells:
 
     def band(self, simultaneous=False):
         """Lower and upper ends in the cells; of all cells together where `simultaneous`."""
-        if not simultaneous:
+        if not _arrays.boolean(simultaneous, "simultaneous"):
             return self.lower, self.upper
         return tuple(_arrays.received(end, *self.shape) for end in self._told.simultaneous())
 
@@ -76,8 +71,13 @@ class _Cells:
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, *self.shape)
 
-    def _evaluated(self, first, second):
-        at = np.broadcast_arrays(*(np.asarray(own, dtype=np.float64) for own in (first, second)))
+    def _evaluated(self, first, second, names):
+        at = [_arrays.numbers(own, name) for own, name in zip((first, second), names)]
+        try:
+            at = np.broadcast_arrays(*at)
+        except ValueError:
+            raise DataError(f"{names[0]} has the shape {at[0].shape}, and {names[1]} has "
+                            f"{at[1].shape}; give one of both for each place") from None
         columns = [np.ascontiguousarray(own.ravel()) for own in at]
         found = _arrays.received(self._told.evaluate(*columns))
         found = np.where(np.isnan(columns[0]) | np.isnan(columns[1]), np.nan, found)
@@ -247,7 +247,7 @@ class Density2d(_Cells):
 
     def evaluate(self, x, y):
         """The density at places; zero outside the cells, and nan where one of both is nan."""
-        return self._evaluated(x, y)
+        return self._evaluated(x, y, ("x", "y"))
 
     __call__ = evaluate
 
@@ -319,7 +319,7 @@ class Density2d(_Cells):
         -------
         matplotlib.axes.Axes
         """
-        ax = self._surface(ax, rows, ("x", "y"), style)
+        ax = self._surface(ax, _arrays.boolean(rows, "rows"), ("x", "y"), style)
         levels = {self.highest_density_region(one).density: one for one in regions}
         if levels:
             lines = ax.contour(self.x, self.y, self.density.T, levels=sorted(levels), colors="w",
@@ -387,7 +387,8 @@ class ConditionalDensity(_Cells):
                  seed=1, data=None):
         values = _arrays.column(y, "y", data)
         known = _arrays.column(given, "given", data, len(values))
-        asked = settings(bounds, range, 0, (bool(given_log), bool(log)), level, draws, seed)
+        asked = settings(bounds, range, 0, log, level, draws, seed)
+        asked["log"] = _arrays.boolean(given_log, "given_log"), asked["log"]
         asked["cells"] = None if cells is None else tuple(
             _arrays.whole(own, "cells", 1) for own in _two(cells, "cells", "(slices, cells)"))
         asked["given_range"] = None if given_range is None else pair(given_range, "given_range")
@@ -409,7 +410,7 @@ class ConditionalDensity(_Cells):
 
     def evaluate(self, y, given):
         """The density of `y` given places; zero outside the cells, nan where one of both is."""
-        return self._evaluated(given, y)
+        return self._evaluated(given, y, ("given", "y"))
 
     __call__ = evaluate
 
@@ -470,7 +471,8 @@ class ConditionalDensity(_Cells):
         -------
         matplotlib.axes.Axes
         """
-        names = "given", "y"
+        names, rows = ("given", "y"), _arrays.boolean(rows, "rows")
+        surface = _arrays.boolean(surface, "surface")
         ax = self._surface(ax, rows, names, style) if surface else _draw.axes(ax)
         style = {"color": "w"} if surface else style
         for p in quantiles:
@@ -507,12 +509,14 @@ def _settings(bounds, inside, range, cells, log, level, draws, seed):
     range = (None, None) if range is None else [
         None if own is None else pair(own, f"range of {name}")
         for own, name in zip(_two(range, "range", "(of x, of y)"), "xy")]
-    cells = (cells, cells) if np.ndim(cells) == 0 else _two(cells, "cells", "(along x, along y)")
-    log = (log, log) if np.ndim(log) == 0 else _two(log, "log", "(of x, of y)")
+    is_pair = isinstance(cells, (tuple, list, np.ndarray))
+    cells = _two(cells, "cells", "(along x, along y)") if is_pair else (cells, cells)
+    log = _two(log, "log", "(of x, of y)") if isinstance(log, (tuple, list)) else (log, log)
     return {"bounds": bounds, "range": list(range),
             "inside": None if inside is None else _geometry.planar_regions(inside, "inside"),
             "cells": tuple(_arrays.whole(own, "cells", 1) for own in cells),
-            "log": tuple(bool(own) for own in log), "level": _arrays.probability(level, "level"),
+            "log": tuple(_arrays.boolean(own, "log") for own in log),
+            "level": _arrays.probability(level, "level"),
             "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed")}
 
 

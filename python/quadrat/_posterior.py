@@ -10,9 +10,10 @@ from . import _arrays, _frames, _pictures, _quadrat, _summary
 from ._errors import FitWarning
 from ._prediction import Prediction
 from ._supports import checked
+from ._told import Unchanging, apart
 
 
-class Posterior:
+class Posterior(Unchanging):
     """The posterior over the function: answers at any support, and can be conditioned again.
 
     It does not change: copies are the same object, and pickle keeps the bytes of the model file,
@@ -114,9 +115,12 @@ class Posterior:
         data = _frames.held(data)
         placed = checked(support).place(data, aggregate).on(self._map)
         rows = placed.rows
+        apart(placed.columns, remedy="give that input another name")
         table = None if table is None else _arrays.whole(table, "table")
-        asked = (scale, table, output, _arrays.optional(exposure, "exposure", data, rows),
-                 _arrays.optional(trials, "trials", data, rows), bool(non_negative))
+        asked = (_arrays.word(scale, "scale", True), table, _arrays.word(output, "output"),
+                 _arrays.optional(exposure, "exposure", data, rows),
+                 _arrays.optional(trials, "trials", data, rows), 
+                 _arrays.boolean(non_negative, "non_negative"))
         found = Prediction(self, placed, asked, level, data)
         for warning in found.warnings:
             warnings.warn(warning, FitWarning, stacklevel=2)
@@ -267,12 +271,6 @@ class Posterior:
     def __reduce__(self):
         return restored, (self.to_bytes(), self._tables)
 
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
 
 def restored(data, tables=()):
     """A posterior from the bytes of a model file."""
@@ -307,7 +305,7 @@ def load(path):
     LoadError
         For a file that is none, is damaged, or is of another format.
     """
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:
         data = file.read()
     if _quadrat.is_density(data):
         from ._density import loaded

@@ -8,9 +8,10 @@ import numpy as np
 
 from . import _arrays, _draw, _frames
 from ._errors import DataError, FitWarning
+from ._told import ToldRows
 
 
-class Prediction:
+class Prediction(ToldRows):
     """The distribution of every row of a support, in the order of the support.
 
     A pickle keeps the posterior and the support, and predicts anew.
@@ -31,7 +32,7 @@ class Prediction:
 
     def __init__(self, posterior, placed, asked, level, data=None):
         self.level = _arrays.probability(level, "level")
-        self._posterior, self._placed, self._asked, self._data = posterior, placed, asked, data
+        self._posterior, self._placed, self._asked, self._like = posterior, placed, asked, data
         scale, *more = asked
         self._told = posterior._posterior.predict(placed.made(), scale, self.level, *more)
         self._columns, self.scale = placed.columns, asked[0]
@@ -40,16 +41,7 @@ class Prediction:
         self._ends, self._heavy = None, None
 
     def __reduce__(self):
-        return Prediction, (self._posterior, self._placed, self._asked, self.level, self._data)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __len__(self):
-        return len(self.mean)
+        return Prediction, (self._posterior, self._placed, self._asked, self.level, self._like)
 
     def __repr__(self):
         return f"<Prediction of {len(self)} rows, scale {self.scale}, level {self.level:g}>"
@@ -88,19 +80,9 @@ class Prediction:
         """What a careful reader should know; of the interval, once its ends were looked at."""
         return [*self._told.warnings, *([] if self._heavy is None else [self._heavy])]
 
-    def quantile(self, p):
-        """Quantiles of every row: shape ``(rows,)``, or ``(len(p), rows)`` for several."""
-        if np.ndim(p) == 0:
-            return _arrays.received(self._told.quantile(_arrays.probability(p, "p")))
-        return np.array([self.quantile(one) for one in _arrays.column(p, "p")])
-
-    def exceed(self, x):
-        """The probability of more than `x`, one for every row or one for all."""
-        return _arrays.received(self._told.exceedance(self._column(x, "x")))
-
     def cdf(self, y):
         """The probability of at most `y`, one for every row or one for all."""
-        return _arrays.received(self._told.cdf(self._column(y, "y")))
+        return _arrays.received(self._told.cdf(self._limits(y, "y")))
 
     def log_probability(self, lower, upper):
         """The log probability of more than `lower` and at most `upper` in nats, for every row.
@@ -114,8 +96,8 @@ class Prediction:
         lower, upper : array_like, str or None
             One for every row or one for all; `None` or infinite where there is no end.
         """
-        lower = self._column(-np.inf if lower is None else lower, "lower")
-        upper = self._column(np.inf if upper is None else upper, "upper")
+        lower = self._limits(-np.inf if lower is None else lower, "lower")
+        upper = self._limits(np.inf if upper is None else upper, "upper")
         wrong = np.flatnonzero(~(lower <= upper))
         if len(wrong):
             row = wrong[0]
@@ -125,10 +107,7 @@ class Prediction:
 
     def log_density(self, y):
         """The log predictive density of `y` in nats (of counts: log probability)."""
-        return _arrays.received(self._told.log_density(self._column(y, "y")))
-
-    def _column(self, value, name):
-        return _arrays.limits(value, name, self._data, len(self))
+        return _arrays.received(self._told.log_density(self._limits(y, "y")))
 
     def draws(self, n, seed=1):
         """Joint draws of all rows, shape ``(n, rows)``: one function for each draw."""
@@ -139,14 +118,8 @@ class Prediction:
         """The joint covariance of the latent values, shape ``(rows, rows)``."""
         return _arrays.received(self._told.covariance(), len(self), len(self))
 
-    def to_dict(self):
-        """The columns of the support, then ``mean``, ``sd``, ``lower``, ``median``, ``upper``."""
-        numbers = {name: getattr(self, name) for name in ("mean", "sd", "lower", "median", "upper")}
-        return {**self._columns, **numbers}
-
-    def to_frame(self):
-        """The same as a data frame: of the kind of the `data` that was given, else of pandas."""
-        return _frames.make(self.to_dict(), self._data)
+    def _places(self):
+        return self._columns
 
     def to_geodataframe(self):
         """The same as a GeoDataFrame with the geometries, of a prediction of regions."""
@@ -196,10 +169,3 @@ class Prediction:
         """
         return _draw.prediction(self, ax, what, style)
 
-    def __arrow_c_stream__(self, requested_schema=None):
-        table = _frames.module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
-        return table.__arrow_c_stream__(requested_schema)
-
-    def _repr_html_(self):
-        from . import _summary
-        return _summary.table(self)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import sys
 
+import numpy as np
+
 
 @contextlib.contextmanager
 def listener(progress):
     """What the work calls with ``(stage, done, total, best)`` some times a second, or `None`."""
     if callable(progress):
         yield progress
-    elif progress not in (None, False, True):
+    elif progress is not None and not isinstance(progress, (bool, np.bool_)):
         raise TypeError(f"progress is {type(progress).__name__}; give True, or what is called with "
                         "(stage, done, total, best)")
     elif progress:

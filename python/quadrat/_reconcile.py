@@ -8,12 +8,13 @@ from collections.abc import Mapping
 
 from . import _arrays, _frames, _quadrat
 from ._errors import DataError, FitWarning
+from ._told import Told, apart
 
 #: How far a measured area was from the sum of its parts, and the standard deviation of that.
 Gap = namedtuple("Gap", ["area", "difference", "sd"])
 
 
-class Reconciled:
+class Reconciled(Told):
     """Areas of which each is the sum of those within it, with intervals; draws add up too.
 
     A pickle keeps what was measured, and reconciles it anew.
@@ -38,8 +39,7 @@ class Reconciled:
         Areas more than five standard deviations from the sums of their parts, the farthest first.
     """
 
-    # The frame that the areas were columns of.
-    _like = None
+    _has_rows_of = False
 
     def __init__(self, asked, area, names):
         self._asked, self._names = asked, names
@@ -54,12 +54,6 @@ class Reconciled:
 
     def __reduce__(self):
         return Reconciled, (self._asked, self.area, self._names)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
 
     def __len__(self):
         return len(self.area)
@@ -78,19 +72,12 @@ class Reconciled:
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self))
 
-    def to_dict(self):
-        """Areas and what is told of them, as the program's table has them."""
+    def _places(self):
         *by, area, within = self._names
         own = [one if by else (one,) for one in self.area]
-        told = ("mean", "sd", "lower", "median", "upper")
         return {**dict(zip([*by, area], map(list, zip(*own)))),
                 within: [around[-1] if by and around is not None else around
-                         for around in self.within],
-                **{name: getattr(self, name) for name in told}}
-
-    def to_frame(self):
-        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
-        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
+                         for around in self.within]}
 
 
 def reconcile(rows=None, *, area, within, value, variance, by=None, level=0.95):
@@ -143,6 +130,7 @@ def reconcile(rows=None, *, area, within, value, variance, by=None, level=0.95):
     twice = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
     if twice is not None:
         raise DataError(f"by, area and within name \"{twice}\" twice")
+    apart(columns)
     found = Reconciled(asked, [own if by else own[-1] for own in names], columns)
     found._like = rows
     for warning in found.warnings:
@@ -154,7 +142,9 @@ def _areas(data, by, area):
     """Names of the columns of `by`; the labels of each row: those of `by`, and its area."""
     by = {} if by is None else by
     if not isinstance(by, Mapping):
-        by = [by] if isinstance(by, str) else list(by)
+        by = [by] if isinstance(by, str) else by
+        if not isinstance(by, (list, tuple)) or not all(isinstance(own, str) for own in by):
+            raise DataError(f"by is {by!r}; give names of columns, or labels by name")
         if not by:
             raise DataError("by is empty; name columns whose every combination adds up by itself")
         by = {name: name for name in by}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from . import _arrays, _frames, _groups
 from ._errors import DataError
+from ._told import RENAME, ToldRows, apart
 
 
-class RowValues:
+class RowValues(ToldRows):
     """The values that stand behind the rows of a table, or sums of them by group.
 
     :meth:`Posterior.rows` makes them. Rows come in the order of the table, groups in the order of
@@ -28,7 +27,8 @@ class RowValues:
     """
 
     def __init__(self, posterior, table, columns, groups, settings, data=None):
-        self._posterior, self.table, self._data = posterior, table, data
+        self._posterior, self.table, self._like = posterior, table, data
+        self._has_rows_of = groups is None
         self._columns, self._groups, self._settings = columns, groups, settings
         self.level, non_negative, self._seed = settings
         given = [own.made()[1] for own in posterior._tables]
@@ -39,16 +39,7 @@ class RowValues:
 
     def __reduce__(self):
         return RowValues, (self._posterior, self.table, self._columns, self._groups,
-                           self._settings, self._data)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __len__(self):
-        return len(self.mean)
+                           self._settings, self._like)
 
     def __repr__(self):
         what = "rows" if self._groups is None else "sums of rows"
@@ -74,17 +65,6 @@ class RowValues:
         """Upper ends of the interval."""
         return self._end(1 - (1 - self.level) / 2)
 
-    def quantile(self, p):
-        """Quantiles of every row: shape ``(rows,)``, or ``(len(p), rows)`` for several."""
-        if np.ndim(p) == 0:
-            return _arrays.received(self._told.quantile(_arrays.probability(p, "p")))
-        return np.array([self.quantile(one) for one in _arrays.column(p, "p")])
-
-    def exceed(self, x):
-        """The probability of more than `x`, one for every row or one for all."""
-        limits = _arrays.limits(x, "x", None if self._groups is not None else self._data, len(self))
-        return _arrays.received(self._told.exceedance(limits))
-
     def draws(self, n, seed=None):
         """Joint draws, shape ``(n, rows)``: multiple imputations.
 
@@ -103,22 +83,9 @@ class RowValues:
         seed = self._seed if seed is None else _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self))
 
-    def to_dict(self):
-        """The place or the group, then ``mean``, ``sd``, ``lower``, ``median``, ``upper``."""
-        numbers = {name: getattr(self, name) for name in ("mean", "sd", "lower", "median", "upper")}
-        return {**self._columns, **numbers}
+    def _places(self):
+        return self._columns
 
-    def to_frame(self):
-        """The same as a data frame: of the kind of the `data` that was given, else of pandas."""
-        return _frames.make(self.to_dict(), self._data, has_rows_of=self._groups is None)
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        table = _frames.module("pyarrow", "to hand out an Arrow stream").table(self.to_dict())
-        return table.__arrow_c_stream__(requested_schema)
-
-    def _repr_html_(self):
-        from . import _summary
-        return _summary.table(self)
 
 
 def row_values(posterior, table, by, level, non_negative, seed, data):
@@ -127,7 +94,8 @@ def row_values(posterior, table, by, level, non_negative, seed, data):
         raise DataError("the points of these bags are in partitions elsewhere, and what stands "
                         "behind single rows is not asked there; predict the response")
     level, seed = _arrays.probability(level, "level"), _arrays.whole(seed, "seed")
-    data, settings = _frames.held(data), (level, bool(non_negative), seed)
+    data, settings = _frames.held(data), (
+        level, _arrays.boolean(non_negative, "non_negative"), seed)
     tables = posterior._posterior.table_rows
     known = len(posterior._tables) or len(tables)
     if table is None:
@@ -139,7 +107,9 @@ def row_values(posterior, table, by, level, non_negative, seed, data):
     told = posterior._tables[table:table + 1]
     if by is None:
         columns = dict(told[0].placed.columns) if told else {}
+        apart(columns)
         return RowValues(posterior, table, columns, None, settings, data)
     rows = len(told[0]) if told else tables[table] if table < len(tables) else 0
     columns, groups = _groups.grouped(by, data, rows)
+    apart(columns, remedy=RENAME)
     return RowValues(posterior, table, columns, groups, settings, data)

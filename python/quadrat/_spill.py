@@ -33,6 +33,8 @@ def _replaced(value, folder, where, seen):
     if isinstance(value, Mapping):
         made = {}
         for key, own in value.items():
+            if not isinstance(key, str):
+                raise DataError(f"the study has the key {key!r}; keys are texts")
             if key in FILES and not isinstance(own, (str, os.PathLike)):
                 if id(own) not in seen:
                     name = where if key == "file" else _within(where, key)
@@ -73,7 +75,7 @@ def _write_table(frame, path):
     frame = _frames.held(frame)
     names = _frames.names(frame)
     with open(path, "w", encoding="utf-8", newline="") as file:
-        _fill(file, {name: frame[name] for name in names})
+        _fill(file, {name: _frames.take(frame, name, name) for name in names})
     return path
 
 

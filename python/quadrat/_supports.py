@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from . import _arrays, _frames, _geometry, _quadrat
+from . import _arrays, _crs, _frames, _geometry, _quadrat
 from ._errors import DataError
 
 
@@ -192,6 +192,8 @@ def _arrayed(told):
 
 class _Point(Support):
     def place(self, data=None, aggregate=None):
+        # Points have neither, and a wrong word is told all the same.
+        self._chosen(aggregate)
         columns = _same_length(self._inputs, data)
         return Placed("points", (list(columns), list(columns.values())), columns)
 
@@ -230,9 +232,15 @@ class _Bag(Support):
 class _Region(Support):
     def __init__(self, geometries, dims, planar, inputs, aggregate):
         super().__init__(inputs, aggregate)
-        self._geometries, self._plane, self._planar = geometries, list(dims), planar
+        if not isinstance(dims, (tuple, list, str)) or not all(isinstance(d, str) for d in dims):
+            raise DataError(f"dims are {dims!r}; give the names of two inputs")
+        self._geometries, self._plane = geometries, list(dims)
         if len(self._plane) != 2:
             raise DataError(f"dims are {self._plane}; regions lie in two inputs")
+        _geometry.check(geometries)
+        if hasattr(geometries, "__next__"):
+            self._geometries = list(geometries)
+        self._planar = None if planar is None else _arrays.boolean(planar, "planar")
 
     @property
     def dims(self):
@@ -246,6 +254,7 @@ class _Region(Support):
         if isinstance(own, str):
             own = _frames.take(data, own, "geometries")
         index, crs = getattr(own, "index", None), getattr(own, "crs", None)
+        crs = _crs.named(geometries) if crs is None else crs
         return Placed("regions", arguments, told, crs, None if callable(index) else index, degrees)
 
 
@@ -386,6 +395,12 @@ def bag(inputs=None, /, *, key, weight=None, keys=None, aggregate=None, **named)
 
 
 def _named(inputs, named):
+    if not isinstance(inputs, (dict, type(None))):
+        raise DataError(f"inputs is {type(inputs).__name__}; name each, such as x=[0, 1, 2], or "
+                        "give a dict of them by name")
+    twice = [name for name in inputs or () if name in named]
+    if twice:
+        raise DataError(f"the input \"{twice[0]}\" is given twice; give it once")
     given = {**(inputs or {}), **named}
     if not given:
         raise DataError("no input is given; name one, such as x=[0, 1, 2]")
@@ -403,8 +418,13 @@ def _same_length(inputs, data):
 def _sides(inputs, data, rows=None):
     """First and second edges along every input, and the columns they are told as."""
     told = {}
+    pairs = [name for name, value in inputs.items() if isinstance(value, tuple) and len(value) == 2]
+    clash = [name for name in pairs for end in ("lower", "upper") if f"{name}_{end}" in inputs]
+    if clash:
+        raise DataError(f"the ends of {clash[0]} are called {clash[0]}_lower and "
+                        f"{clash[0]}_upper, as another input is; give that another name")
     for name, value in inputs.items():
-        if isinstance(value, tuple) and len(value) == 2:
+        if name in pairs:
             for end, own in zip(("lower", "upper"), value):
                 told[f"{name}_{end}"] = _arrays.column(own, f"{name} ({end})", data, rows)
         else:
@@ -436,11 +456,23 @@ def _check_total(totals, keys):
                         "point of positive weight, or leave it out")
 
 
-def plain(keys):
+def plain(keys, name="key"):
     """Keys as Python has them: arrays, files and frames have kinds of their own."""
     if hasattr(keys, "to_pylist"):
         return keys.to_pylist()
-    return [key.item() if hasattr(key, "item") else key for key in keys]
+    shape = getattr(keys, "shape", None)
+    if isinstance(keys, (str, bytes)) or not hasattr(keys, "__iter__") or shape == ():
+        raise DataError(f"{name} is {type(keys).__name__}; give one for each row")
+    if shape is not None and len(shape) != 1:
+        raise DataError(f"{name} has the shape {shape}; give one for each row")
+    if np.ma.isMaskedArray(keys):
+        return keys.tolist()
+    found = [key.item() if hasattr(key, "item") else key for key in keys]
+    for row, key in enumerate(found):
+        if getattr(key, "__hash__", None) is None:
+            raise DataError(f"{name} is {type(key).__name__} in row {row}; a key is a number or a "
+                            "text")
+    return found
 
 
 def by_bag(key, keys, data, rows):
@@ -453,6 +485,11 @@ def by_bag(key, keys, data, rows):
     own = plain(key)
     if len(own) != rows:
         raise DataError(f"key has {len(own)} rows, and the inputs have {rows}")
+    if keys is None:
+        missing = next((row for row, name in enumerate(own) if _frames.is_missing(name)), None)
+        if missing is not None:
+            raise DataError(f"key is missing in row {missing}; leave this point out, or give keys, "
+                            "the bags that are meant")
     numbers = {}
     number = np.fromiter((numbers.setdefault(name, len(numbers)) for name in own),
                          dtype=np.intp, count=rows)
@@ -461,7 +498,7 @@ def by_bag(key, keys, data, rows):
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     if keys is None:
         return order, list(numbers), offsets.tolist()
-    keys = plain(keys)
+    keys = plain(keys, "keys")
     for name in keys:
         if name not in numbers:
             raise DataError(f"keys: no point has the key {name!r}")

@@ -9,12 +9,16 @@ import numpy as np
 
 from . import _arrays, _draw, _frames, _groups, _quadrat, _rows
 from ._errors import DataError, FitWarning
+from ._told import NUMBERS, RENAME, Told, apart
 
 #: A number with its interval.
 Answer = namedtuple("Answer", ["value", "lower", "upper"])
 
+# Columns of the edges of steps.
+_EDGES = ("from", "to")
 
-class Ungrouped:
+
+class Ungrouped(Told):
     """Counts or rates in steps, with intervals; every draw of counts adds up to the bands.
 
     A pickle keeps the bands, and ungroups them anew.
@@ -29,8 +33,7 @@ class Ungrouped:
         Whether these are rates.
     """
 
-    # The frame that the bands were columns of.
-    _like = None
+    _has_rows_of = False
 
     def __init__(self, asked, told=None, of=None):
         self._asked, self._of = asked, of
@@ -46,12 +49,6 @@ class Ungrouped:
         if self._of is not None:
             return _year, self._of
         return Ungrouped, (self._asked,)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
 
     def __len__(self):
         return len(self.mean)
@@ -113,6 +110,7 @@ class Ungrouped:
         -------
         matplotlib.axes.Axes
         """
+        rows = _arrays.boolean(rows, "rows")
         ax = _draw.axes(ax)
         share = 1.0 if self.is_rate else 1 / (self.end - self.start)
         band = (self.lower * share, self.upper * share)
@@ -128,33 +126,19 @@ class Ungrouped:
         ax.legend(frameon=False)
         return ax
 
-    def to_dict(self):
-        """Edges and what is told of the steps, as the program's table has them."""
-        told = ("mean", "sd", "lower", "median", "upper")
-        return {"from": self.start, "to": self.end,
-                **{name: getattr(self, name) for name in told}}
-
-    def to_frame(self):
-        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
-        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
+    def _places(self):
+        return dict(zip(_EDGES, (self.start, self.end)))
 
 
-class _Several:
+class _Several(Told):
     """A mapping of names to what is told of each."""
 
-    # As of one year.
-    _like = None
+    _has_rows_of = False
     _each: dict
 
     def _named(self, steps):
         """The columns of names, of which each has so many steps."""
         raise NotImplementedError
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
 
     def __len__(self):
         return len(self._each)
@@ -190,10 +174,6 @@ class _Several:
         names = next(iter(each.values()))
         return {**self._named(steps),
                 **{name: np.concatenate([one[name] for one in each.values()]) for name in names}}
-
-    def to_frame(self):
-        """The same as a data frame: of the kind of the rows that were given, else of pandas."""
-        return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 
 
 class UngroupedYears(_Several):
@@ -241,6 +221,11 @@ class UngroupedGroups(_Several):
 
     The label is a tuple where several columns tell them apart. Values are :class:`Ungrouped`, or
     :class:`UngroupedYears`. Random numbers depend on the label alone, as in the program.
+
+    Attributes
+    ----------
+    failures : dict
+        The exception of each population that could not be ungrouped, such as one of nobody.
     """
 
     def __init__(self, asked, along, columns, members):
@@ -249,29 +234,47 @@ class UngroupedGroups(_Several):
         own = [{**_some(asked, rows), "name": _cells(name)}
                for name, rows in zip(names, members)]
         years = [None if along is None else along[rows] for rows in members]
-        self._each = {}
+        self._each, self.failures = {}, {}
         for name, *of in zip(names, own, years):
+            label = name[0] if len(name) == 1 else name
             try:
-                self._each[name[0] if len(name) == 1 else name] = _one(*of)
+                self._each[label] = _one(*of)
             except DataError as error:
-                raise DataError(f"{', '.join(_cells(name))}: {error}") from None
+                self.failures[label] = error
+        if not self._each:
+            raise _nothing(self.failures)
 
     def __reduce__(self):
         return UngroupedGroups, self._told_of
 
     def __getitem__(self, label):
         try:
+            if label in self.failures:
+                raise DataError(f"{label!r} was not ungrouped: {self.failures[label]}")
             return self._each[label]
         except (KeyError, TypeError):
             raise DataError(f"{label!r} is none of the {len(self)} groups by "
                             f"{', '.join(self._columns)}") from None
 
     def __repr__(self):
-        return f"<UngroupedGroups by {', '.join(self._columns)}: {len(self)} groups>"
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"<UngroupedGroups by {', '.join(self._columns)}: {len(self)} groups{failed}>"
+
+    @property
+    def warnings(self):
+        """What a careful reader should know, each once; first which populations failed."""
+        told = super().warnings
+        if not self.failures:
+            return told
+        label, error = next(iter(self.failures.items()))
+        count, all_of = len(self.failures), len(self) + len(self.failures)
+        return [f"{count} of {all_of} populations could not be ungrouped, see failures; the first "
+                f"is {_title(label)}: {error}", *told]
 
     def _named(self, steps):
-        return {name: [label for label, n in zip(own, steps) for _ in range(n)]
-                for name, own in self._columns.items()}
+        rows = [label if len(self._columns) > 1 else (label,) for label in self]
+        return {name: [row[at] for row, n in zip(rows, steps) for _ in range(n)]
+                for at, name in enumerate(self._columns)}
 
 
 def _some(asked, rows):
@@ -288,6 +291,20 @@ def _cells(name):
     """Labels as the cells of a table have them."""
     whole = [int(own) if isinstance(own, float) and own.is_integer() else own for own in name]
     return ["" if own is None else str(own) for own in whole]
+
+
+def _title(label):
+    return ", ".join(_cells(label if isinstance(label, tuple) else (label,)))
+
+
+def _nothing(failures):
+    """The error where no population could be ungrouped."""
+    # What is wrong with all of them is said once.
+    told = list(dict.fromkeys(map(str, failures.values())))
+    if len(told) > 1 or len(failures) == 1:
+        told = [f"{_title(label)}: {error}" for label, error in failures.items()]
+    rest = f"; and {len(told) - 3} more" if len(told) > 3 else ""
+    return DataError("; ".join(told[:3]) + rest, [{"message": one} for one in told])
 
 
 def _year(asked, along, year):
@@ -365,7 +382,8 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=No
         "count": _arrays.column(count, "count", bands, rows),
         "exposure": _arrays.optional(exposure, "exposure", bands, rows),
         "edges": _arrays.optional(edges, "edges"),
-        "log": bool(log), "expected": bool(expected), "level": _arrays.probability(level, "level"),
+        "log": _arrays.boolean(log, "log"), "expected": _arrays.boolean(expected, "expected"),
+        "level": _arrays.probability(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
         "name": [],
     }
@@ -379,6 +397,8 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=No
         columns, members = _groups.grouped(by, bands, rows)
         if not columns:
             raise DataError("by is empty; name the column that tells the groups apart")
+        years = () if along is None else ("year",)
+        apart([*columns, *years], (*_EDGES, *NUMBERS), RENAME)
         found = UngroupedGroups(asked, along, columns, members)
     found._like = bands
     for warning in found.warnings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
-from . import _draw, _groups
+from . import _arrays, _draw, _groups
 from ._density import Density
 from ._errors import DataError, FitWarning
 
@@ -48,6 +48,9 @@ def violins(frame, column=None, by=None, ax=None, *, horizontal=False, width=0.9
     >>> [tick.get_text() for tick in ax.get_xticklabels()]
     ['a', 'b']
     """
+    horizontal, width = _arrays.boolean(horizontal, "horizontal"), _arrays.number(width, "width")
+    if not 0 < width < float("inf"):
+        raise DataError(f"width is {width:g}; it must be above zero, such as 0.9")
     found = _densities(frame, column, by, settings)
     ax = _draw.axes(ax)
     highest = max(own.upper.max() for own in found.values())

@@ -6,10 +6,10 @@ import subprocess
 
 import numpy as np
 import pandas as pd
-import polars
 import pytest
 
 import quadrat as qd
+from optional import polars
 from conftest import table
 
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
@@ -63,7 +63,8 @@ def test_candidates_are_supports_or_frames(post, campaign):
     assert told.posterior.facts["rows"] == 13
     filled = todo.to_frame().assign(value=[5.0, 4.9])
     assert told.tell(filled).posterior.facts["rows"] == 15
-    assert told.tell(polars.DataFrame(filled.to_dict("list"))).posterior.facts["rows"] == 17
+    frame = (pd.DataFrame if polars is None else polars.DataFrame)(filled.to_dict("list"))
+    assert told.tell(frame).posterior.facts["rows"] == 17
     part = qd.box(x=([8.0], [10.0]), aggregate="mean")
     aimed = qd.Campaign(post, qd.point(x=X), KINDS, COSTS, about=part)
     assert aimed.ask(policy="target")["x"][0] >= 7

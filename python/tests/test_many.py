@@ -10,21 +10,21 @@ import types
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import quadrat as qd
+from optional import polars, with_polars
 
 NAMES = ["south", "north", "west", "east"]
 T = np.linspace(0, 3, 6)
 RECIPE = {"kernel": "se(t)", "support": qd.point(t="t"), "value": "y", "noise": 0.01,
           "fit": {"hyperparameters": "map", "starts": 1}}
 AT = qd.point(t=[0.5, 1.5])
-KINDS = {
-    "dict": lambda columns: columns, "pandas": pd.DataFrame, "polars": pl.DataFrame,
+KINDS = with_polars({
+    "dict": lambda columns: columns, "pandas": pd.DataFrame,
     "pyarrow": pa.table, "stream": lambda columns: Stream(pa.table(columns)),
-}
+}, "DataFrame")
 
 
 class Stream:
@@ -57,7 +57,7 @@ def test_each_group_is_fitted_as_if_alone(kind):
     frame = fits.to_frame()
     columns = frame.to_pydict() if kind in ("pyarrow", "stream") else frame
     assert list(columns["region"]) == NAMES and list(columns["rows"]) == [6] * 4
-    own = {"polars": pl, "pyarrow": pa, "stream": pa}.get(kind, pd)
+    own = {"polars": polars, "pyarrow": pa, "stream": pa}.get(kind, pd)
     assert type(frame).__module__.startswith(own.__name__)
 
 

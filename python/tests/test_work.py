@@ -46,6 +46,38 @@ def test_threads_get_the_same_answers():
         np.testing.assert_array_equal(answer, expected)
 
 
+AT_ONCE = """
+import pathlib, sys, threading
+before = getattr(sys, "_is_gil_enabled", bool)()
+import numpy as np, quadrat as qd
+
+x, answers, start = np.linspace(0, 3, 8), [None] * 16, threading.Barrier(16)
+
+def work(at):
+    start.wait()
+    told = qd.ungroup(lower=[0, 20], upper=[20, 40], count=[90, 60], draws=100, seed=at % 2)
+    post = qd.Model("se(x)").observe(qd.point(x=x), qd.Poisson(x.round())).fit(seed=at % 2)
+    answers[at] = [*told.mean, *post.predict(qd.point(x=[0.5])).draws(2)[:, 0]]
+
+threads = [threading.Thread(target=work, args=(at,)) for at in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(60)
+assert all(answers[at] == answers[at % 2] for at in range(16)), answers
+own = [task.read_text() for task in pathlib.Path("/proc/self/task").glob("*/comm")]
+print(before == getattr(sys, "_is_gil_enabled", bool)(), sum("quadrat-" in name for name in own))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_threads_that_begin_at_once_share_the_threads_of_the_library():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", AT_ONCE], capture_output=True,
+                          text=True, timeout=120)
+    # An interpreter without its lock stays without it.
+    assert done.stdout.split() == ["True", str(len(os.sched_getaffinity(0)))], done.stderr
+
+
 def test_others_run_while_a_fit_does():
     model, ticks, done = slow(600), [], threading.Event()
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from .. import _arrays
 from .._errors import DataError
 from .._likelihoods import Gaussian, NegativeBinomial, Poisson
 from .._supports import bag
@@ -88,7 +89,8 @@ class AggregateRegressor(Regressor):
     def predict_aggregate(self, X, groups=None, weight=None, return_std=False):
         """The mean of each bag in the order in which they first appear, and its deviation."""
         told = self._told(X, "response", _labels(groups, len(X)), weight, self.aggregate)
-        return (told.mean, told.sd) if return_std else told.mean
+        is_pair = _arrays.boolean(return_std, "return_std")
+        return (told.mean, told.sd) if is_pair else told.mean
 
     def score(self, X, y, groups=None, weight=None, sample_weight=None):
         """R² of the targets of bags; `sample_weight` is how much a bag counts in it, as `y`."""

@@ -51,7 +51,8 @@ class GaussianProcess(BaseEstimator):
 
     def _predicted(self, X, return_std, scale):
         told = self._told(X, scale)
-        return (told.mean, told.sd) if return_std else told.mean
+        is_pair = _arrays.boolean(return_std, "return_std")
+        return (told.mean, told.sd) if is_pair else told.mean
 
 
 class Regressor(RegressorMixin, GaussianProcess):
@@ -149,5 +150,6 @@ class CountRegressor(Regressor):
     def fit(self, X, y, exposure=None):
         """Fits the model to counts `y`, which are proportional to `exposure`."""
         X, y = _reading.to_fit_targets(self, X, y)
-        kind = NegativeBinomial if self.overdispersed else Poisson
+        is_wide = _arrays.boolean(self.overdispersed, "overdispersed")
+        kind = NegativeBinomial if is_wide else Poisson
         return self._fitted(X, kind(y, exposure))
