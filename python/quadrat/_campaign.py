@@ -15,6 +15,7 @@ from ._model import Model
 from ._posterior import Posterior
 from ._study import Table
 from ._supports import Placed, Support, point
+from ._told import apart
 
 # Columns that a choice has besides places and answers.
 _CHOSEN = ("candidate", "information_bits", "hyperparameter_bits", "cost", "bits_per_cost")
@@ -94,7 +95,10 @@ class Campaign:
             candidates, data = point({name: name for name in model.dims}), candidates
         if not isinstance(about, (Support, type(None))):
             raise TypeError(f"about is {type(about).__name__}; give a support such as box(..)")
-        self._take(model, candidates.place(data), _ways(kinds, costs),
+        placed, ways = candidates.place(data), _ways(kinds, costs)
+        for others in ((*_CHOSEN, "kind"), ("candidate", *(way["name"] for way in ways))):
+            apart(placed.columns, others, "give that input, or that kind, another name")
+        self._take(model, placed, ways,
                    None if about is None else about.place(data))
         self.budget = budget
 

@@ -64,6 +64,14 @@ def test_inputs_do_not_replace_answers(counts):
                         counts="cases", inputs=["lower"])
 
 
+def test_inputs_and_kinds_of_campaigns_do_not_replace_each_other():
+    for name in ("cost", "kind", "candidate", "meter"):
+        at = qd.point({name: [1.0, 2, 3]})
+        post = qd.Model(f"se({name})").observe(at, value=[1.0, 2, 1]).fit(hyperparameters="map")
+        with refused(name):
+            qd.Campaign(post, at, {"meter": 0}, 1)
+
+
 def test_names_of_groups_are_not_those_of_facts_and_inputs():
     rows = {"rows": LABELS, "t": np.arange(8.0) % 4, "y": np.arange(8.0)}
     recipe = {"kernel": "se(t)", "support": qd.point(t="t"), "value": "y",
