@@ -58,7 +58,7 @@ pub use crate::posterior::mixture::Posterior;
 pub use crate::posterior::parts::Part;
 pub use crate::posterior::prediction::Prediction;
 pub use crate::posterior::reporting::{Instrument, instruments};
-pub use crate::posterior::shape::{Shape, Shaped};
+pub use crate::posterior::shape::{Breach, Shape, Shaped};
 pub use crate::posterior::slopes::Slope;
 pub use crate::posterior::summary::OutputCorrelation;
 pub use crate::posterior::summary::{FitSummary, Hyper, LeaveOneOut};

@@ -41,6 +41,7 @@ mod relearn;
 mod reports;
 mod rounding;
 mod shapes;
+mod shapes_rows;
 mod sites;
 mod slopes;
 mod sparse;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::project::{convex, isotonic};
+use super::pinned::{Pin, lead_through};
+use super::through::{convex_through, isotonic_through};
 
 /// What a latent function of one input is known to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +23,46 @@ pub enum Shape {
         /// In the unit of the latent values.
         upper: f64,
     },
+}
+
+/// The places that functions go through.
+#[derive(Debug, Clone)]
+pub(super) struct Knots {
+    at: Vec<usize>,
+    /// Which of these are exact.
+    exact: Vec<usize>,
+    /// One over the variance of each.
+    weights: Vec<f64>,
+    /// Ends of the slopes of functions that are monotone besides.
+    slopes: (f64, f64),
+}
+
+impl Knots {
+    /// # Arguments
+    /// * `at` - where the pins stand among the places
+    pub fn new(shapes: &[Shape], pins: &[Pin], at: impl Iterator<Item = usize>) -> Self {
+        let exact = pins
+            .iter()
+            .enumerate()
+            .filter(|(_, pin)| pin.exact.is_some());
+        let weight = |pin: &Pin| match pin.exact {
+            Some(_) => 1.0,
+            None => 1.0 / (pin.sd * pin.sd),
+        };
+        let mut slopes = (f64::NEG_INFINITY, f64::INFINITY);
+        if shapes.contains(&Shape::Rising) {
+            slopes.0 = 0.0;
+        }
+        if shapes.contains(&Shape::Falling) {
+            slopes.1 = 0.0;
+        }
+        Self {
+            at: at.collect(),
+            exact: exact.map(|(i, _)| i).collect(),
+            weights: pins.iter().map(weight).collect(),
+            slopes,
+        }
+    }
 }
 
 impl Shape {
@@ -47,18 +88,42 @@ impl Shape {
         }
     }
 
-    /// Replaces the values of a function at some places by those of the nearest of this shape.
-    pub(super) fn bring_about(self, values: &mut [f64], places: &[f64], shares: &[f64]) {
+    /// Replaces the values of a function at some places by those of the nearest of this shape: first
+    /// at the knots, where exact values stay, then elsewhere through these.
+    pub(super) fn bring_about(
+        self,
+        values: &mut [f64],
+        (places, shares): (&[f64], &[f64]),
+        knots: &Knots,
+    ) {
         let is_mirrored = matches!(self, Self::Falling | Self::Concave);
         let mirror = |values: &mut [f64]| {
             if is_mirrored {
                 values.iter_mut().for_each(|v| *v = -*v);
             }
         };
+        let (low, high) = knots.slopes;
+        let slopes = if is_mirrored {
+            (-high, -low)
+        } else {
+            (low, high)
+        };
+        let pick = |all: &[f64]| -> Vec<f64> { knots.at.iter().map(|&i| all[i]).collect() };
         mirror(values);
         match self {
-            Self::Rising | Self::Falling => isotonic(values, shares),
-            Self::Convex | Self::Concave => convex(values, places, shares),
+            Self::Rising | Self::Falling => {
+                let mut level = pick(values);
+                isotonic_through(&mut level, &knots.weights, &knots.exact);
+                lead_through(values, places, &knots.at, &level);
+                isotonic_through(values, shares, &knots.at);
+            }
+            Self::Convex | Self::Concave => {
+                let mut level = pick(values);
+                let own = (&pick(places)[..], &knots.weights[..]);
+                convex_through(&mut level, own, &knots.exact, slopes);
+                lead_through(values, places, &knots.at, &level);
+                convex_through(values, (places, shares), &knots.at, slopes);
+            }
             Self::Between { lower, upper } => {
                 values.iter_mut().for_each(|v| *v = v.max(lower).min(upper));
             }
@@ -133,6 +198,25 @@ impl Shape {
             Self::Between { lower, upper } => {
                 out.extend(values.iter().map(|v| (v - lower).min(upper - v)));
             }
+        }
+    }
+
+    /// How much rounding is in what [`Self::told`] tells.
+    ///
+    /// # Arguments
+    /// * `of_values` - how much is in the values
+    pub(super) fn rounding(self, places: &[f64], step: usize, of_values: f64) -> Vec<f64> {
+        let later = places.iter().skip(step);
+        let along: Vec<f64> = later.zip(places).map(|(to, from)| to - from).collect();
+        match self {
+            Self::Rising | Self::Falling => vec![of_values; along.len()],
+            Self::Convex | Self::Concave => {
+                let pairs = along.iter().skip(step).zip(&along);
+                pairs
+                    .map(|(b, a)| of_values * (1.0 / a + 1.0 / b))
+                    .collect()
+            }
+            Self::Between { .. } => vec![of_values; places.len()],
         }
     }
 }

@@ -7,28 +7,29 @@
 //! 95 % intervals held 88 % where those of the draws held 95 %.
 
 mod kinds;
+mod pinned;
+mod places;
 mod project;
+mod rows;
 mod shaped;
+mod steps;
+mod through;
 
+use kinds::Knots;
 pub use kinds::Shape;
+pub use rows::Breach;
 use shaped::Contradiction;
 pub use shaped::Shaped;
 
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError};
-use crate::linalg::MatRef;
 use crate::support::Functionals;
+use pinned::{joined, lead_through};
+use places::inside;
 use project::shares;
+use steps::{broken, spread};
 
-/// Steps of the grid at least, and at most.
-const STEPS: [usize; 2] = [128, 512];
-/// So many times the range of the rows has steps of its own within a range that is longer.
-const MUCH_LONGER: f64 = 1.5;
-/// So many to the shortest distance over which the function changes.
-const STEPS_PER_LENGTH: f64 = 6.0;
-/// Shortest step, as a share of the range.
-const ROUNDING: f64 = 1e-9;
-/// Part of the largest value below which draws differ by rounding: they come from factors of
+/// Part of the range of all values below which draws differ by rounding: they come from factors of
 /// covariances, which have half of the digits.
 const ALIKE: f64 = 1e-8;
 
@@ -44,8 +45,12 @@ impl Posterior {
     /// weighted sum of squares over the places for monotone and bounded functions, that of squared
     /// slopes for convex ones, whose mean is kept; of two shapes together it holds for each step.
     ///
-    /// The fit, its evidence and its hyperparameters are those without the shape. Sums that rows
-    /// know exactly are no longer met exactly.
+    /// Every function goes through the values at points that rows know exactly, and is the nearest
+    /// among those that do; where rows tell the value at a point to a thirtieth of the sd elsewhere
+    /// it goes through what the draw has there, brought to the shape first. Sums and averages that
+    /// rows know exactly are not met exactly.
+    ///
+    /// The fit, its evidence and its hyperparameters are those without the shape.
     ///
     /// # Arguments
     /// * `shapes` - in any order; monotone may go with convex or with bounds
@@ -55,11 +60,13 @@ impl Posterior {
     ///
     /// # Errors
     /// [`InputError::Unavailable`] for several inputs, labels, shapes that do not go together or
-    /// are none, or a range without length; else as [`Self::sample`].
+    /// are none, a range without length, exact rows that have not the shapes, or more than 1,000
+    /// exact rows; else as [`Self::sample`].
     ///
     /// # Numerics
     /// 129 to 513 places, six to the shortest lengthscale where that can be, and as many within the
-    /// rows where the range is much longer; between them the function is a line. With `S` draws a
+    /// rows where the range is much longer, and those of precise rows, up to 1,000; between them the
+    /// function is a line. With `S` draws a
     /// mean is known to `sd / sqrt(S)`, the end of a 95 % interval to about `2.7 sd / sqrt(S)`.
     ///
     /// # Examples
@@ -94,8 +101,11 @@ impl Posterior {
         self.check_shapes(&shapes)?;
         shapes.sort_by_key(|shape| shape.order());
         let observed = self.observed_range();
-        let places = self.places_of_shape(observed, range)?;
+        let grid = self.places_of_shape(observed, range)?;
+        let pins = self.pinned(&shapes, &grid[inside(&grid, observed)], output)?;
+        let (places, pinned) = joined(grid, &pins);
         let inside = inside(&places, observed);
+        let knots = Knots::new(&shapes, &pins, pinned.iter().map(|at| at - inside.start));
         let input = self.dims().first().map_or("", String::as_str);
         let grid = Functionals::points(input, &places)?;
         let grid = match output {
@@ -103,10 +113,21 @@ impl Posterior {
             None => grid,
         };
         let mut drawn = self.sample(&grid, draws, seed)?;
+        let known = pins.iter().zip(&pinned);
+        let known = known.filter_map(|(pin, at)| Some((*at, pin.exact?)));
+        let (at, exact): (Vec<usize>, Vec<f64>) = known.unzip();
+        for draw in 0..draws {
+            lead_through(drawn.col_as_slice_mut(draw), &places, &at, &exact);
+        }
         let seen = drawn.as_ref().subrows(inside.start, inside.len());
-        let broken = broken(&shapes, seen, &places[inside.clone()]);
+        // Draws that differ by less than rounding of their values are one function.
+        let values = || (0..draws).flat_map(|draw| drawn.col_as_slice(draw));
+        let high = values().copied().fold(f64::NEG_INFINITY, f64::max);
+        let low = values().copied().fold(f64::INFINITY, f64::min);
+        let rounding = (ALIKE * (high - low)).max(f64::MIN_POSITIVE.sqrt());
+        let broken = broken(&shapes, seen, (&places[inside.clone()], rounding));
         let shares = shares(&places[inside.clone()]);
-        let spread = spread(seen, &shares);
+        let spread = spread(seen, &shares).max(rounding * rounding);
         let mut moved = 0.0;
         for draw in 0..draws {
             let values = drawn.col_as_slice_mut(draw);
@@ -114,19 +135,15 @@ impl Posterior {
             for shape in &shapes {
                 let before = values.to_vec();
                 let own = &mut values[inside.clone()];
-                shape.bring_about(own, &places[inside.clone()], &shares);
+                shape.bring_about(own, (&places[inside.clone()], &shares), &knots);
                 shape.go_on(values, (&before, &places), &inside);
             }
             let pairs = values[inside.clone()].iter().zip(&free).zip(&shares);
             moved += pairs.map(|((p, g), w)| w * (p - g) * (p - g)).sum::<f64>() / draws as f64;
         }
-        // Draws that differ by less than rounding of their values are one function.
-        let size = (0..draws).flat_map(|draw| drawn.col_as_slice(draw));
-        let size = size.fold(0.0_f64, |size, value| size.max(value.abs()));
-        let rounding = (ALIKE * size).powi(2).max(f64::MIN_POSITIVE);
         let contradiction = Contradiction {
             broken,
-            moved: (moved / spread.max(rounding)).sqrt(),
+            moved: (moved / spread).sqrt(),
         };
         Ok(Shaped::new(input.to_owned(), places, drawn, contradiction))
     }
@@ -159,100 +176,4 @@ impl Posterior {
         }
         Ok(())
     }
-
-    /// From the first to the last place of the rows.
-    fn observed_range(&self) -> (f64, f64) {
-        let column = self.problem.kernel().output_column();
-        let own = (0..self.kernel().columns().len()).find(|d| column != Some(*d));
-        self.problem.observed().range(own.unwrap_or(0))
-    }
-
-    /// Even places over what was observed and what is asked, and the ends of the rows.
-    fn places_of_shape(
-        &self,
-        observed: (f64, f64),
-        range: Option<(f64, f64)>,
-    ) -> Result<Vec<f64>, InputError> {
-        let (mut from, mut to) = observed;
-        if let Some((a, b)) = range {
-            (from, to) = (from.min(a.min(b)), to.max(a.max(b)));
-        }
-        let length = to - from;
-        if !(length > 0.0 && length.is_finite()) {
-            return Err(InputError::Unavailable {
-                what: "a shape over a range without length",
-                remedy: "observe or ask for more than one place",
-            });
-        }
-        let shortest = self.dims().first().and_then(|dim| self.shortest(dim));
-        let even = |(from, to): (f64, f64)| {
-            let length = to - from;
-            let wanted = shortest.map_or(0.0, |(at, _)| STEPS_PER_LENGTH * length / at);
-            let steps = (wanted.ceil() as usize).clamp(STEPS[0], STEPS[1]);
-            (0..=steps).map(move |i| from + length * (i as f64 / steps as f64))
-        };
-        let mut places: Vec<f64> = even((from, to)).collect();
-        let own = observed.1 - observed.0;
-        if own > ROUNDING * length && MUCH_LONGER * own < length {
-            places.extend(even(observed));
-        }
-        places.extend([observed.0, observed.1]);
-        places.sort_by(f64::total_cmp);
-        // Steps that are next to nothing have slopes that are rounding.
-        places.dedup_by(|b, a| *b - *a < ROUNDING * length);
-        Ok(places)
-    }
-}
-
-/// The places among the rows, the nearest to their middle at least.
-fn inside(places: &[f64], (from, to): (f64, f64)) -> std::ops::Range<usize> {
-    let room = ROUNDING * (places[places.len() - 1] - places[0]);
-    let first = places.partition_point(|x| *x < from - room);
-    let end = places.partition_point(|x| *x <= to + room);
-    let first = first.min(places.len() - 1);
-    first..end.max(first + 1)
-}
-
-/// The variance of draws, summed over the places by their shares of the range.
-fn spread(drawn: MatRef<'_, f64>, shares: &[f64]) -> f64 {
-    let count = drawn.ncols() as f64;
-    let at = |place: usize| {
-        let values = drawn.row(place);
-        let mean = values.iter().sum::<f64>() / count;
-        let squares = values.iter().map(|f| (f - mean) * (f - mean));
-        squares.sum::<f64>() / count
-    };
-    let each = shares.iter().enumerate();
-    each.map(|(place, share)| share * at(place)).sum()
-}
-
-/// By how many sds draws break shapes most, over steps of all sizes.
-fn broken(shapes: &[Shape], drawn: MatRef<'_, f64>, places: &[f64]) -> f64 {
-    let count = drawn.ncols() as f64;
-    let mut most = 0.0_f64;
-    let mut step = 1;
-    while step < drawn.nrows() {
-        for shape in shapes {
-            let mut told = Vec::new();
-            let mut sums: Vec<(f64, f64)> = Vec::new();
-            for draw in 0..drawn.ncols() {
-                told.clear();
-                let values: Vec<f64> = drawn.col(draw).iter().copied().collect();
-                shape.told(&values, places, step, &mut told);
-                sums.resize(told.len(), (0.0, 0.0));
-                for (sum, value) in sums.iter_mut().zip(&told) {
-                    *sum = (sum.0 + value, sum.1 + value * value);
-                }
-            }
-            for (sum, square) in sums {
-                let mean = sum / count;
-                let variance = (square / count - mean * mean).max(0.0);
-                if mean < 0.0 && variance > 0.0 {
-                    most = most.max(-mean / variance.sqrt());
-                }
-            }
-        }
-        step *= 2;
-    }
-    most
 }

@@ -1,0 +1,54 @@
+//! How far rows contradict a shape.
+
+use super::kinds::Shape;
+use crate::linalg::MatRef;
+
+/// The variance of draws, summed over the places by their shares of the range.
+pub(super) fn spread(drawn: MatRef<'_, f64>, shares: &[f64]) -> f64 {
+    let count = drawn.ncols() as f64;
+    let at = |place: usize| {
+        let values = drawn.row(place);
+        let mean = values.iter().sum::<f64>() / count;
+        let squares = values.iter().map(|f| (f - mean) * (f - mean));
+        squares.sum::<f64>() / count
+    };
+    let each = shares.iter().enumerate();
+    each.map(|(place, share)| share * at(place)).sum()
+}
+
+/// By how many sds draws break shapes most, over steps of all sizes.
+///
+/// # Arguments
+/// * `rounding` - that of the values, below which no sd is
+pub(super) fn broken(
+    shapes: &[Shape],
+    drawn: MatRef<'_, f64>,
+    (places, rounding): (&[f64], f64),
+) -> f64 {
+    let count = drawn.ncols() as f64;
+    let mut most = 0.0_f64;
+    let mut step = 1;
+    while step < drawn.nrows() {
+        for shape in shapes {
+            let mut told = Vec::new();
+            let mut sums: Vec<(f64, f64)> = Vec::new();
+            for draw in 0..drawn.ncols() {
+                told.clear();
+                let values: Vec<f64> = drawn.col(draw).iter().copied().collect();
+                shape.told(&values, places, step, &mut told);
+                sums.resize(told.len(), (0.0, 0.0));
+                for (sum, value) in sums.iter_mut().zip(&told) {
+                    *sum = (sum.0 + value, sum.1 + value * value);
+                }
+            }
+            let least = shape.rounding(places, step, rounding);
+            for ((sum, square), least) in sums.into_iter().zip(least) {
+                let mean = sum / count;
+                let sd = (square / count - mean * mean).max(0.0).sqrt();
+                most = most.max(-mean / sd.max(least));
+            }
+        }
+        step *= 2;
+    }
+    most
+}
