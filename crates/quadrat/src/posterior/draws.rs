@@ -22,6 +22,9 @@ const MOST_TOGETHER: usize = 10_000;
 
 /// The worst that rounding makes an eigenvalue, as a share of the largest: a thousandth of an sd.
 const ROUNDING: f64 = 1e-6;
+/// The same as a share of the largest variance before the rows: where smooth rows are known exactly
+/// next to nothing else is left.
+const LOST: f64 = 1e-8;
 
 impl Posterior {
     /// Joint posterior covariance of the functionals, shape `[m, m]`, between nodes included.
@@ -166,8 +169,12 @@ impl Posterior {
                 }
                 continue;
             }
-            let (mean, covariance) = self.mended_joint(component, &at, &made)?;
-            let factor = factor_with_jitter(covariance)?;
+            let mut before = 0.0_f64;
+            let (mean, covariance) = self.joint_from(component, &at, |prior, covariance| {
+                before = prior.iter().copied().fold(0.0, f64::max);
+                self.mend_joint(component, (&at, &made), prior, covariance);
+            })?;
+            let factor = factor_beside(covariance, before)?;
             for draw in own {
                 let z: Vec<f64> = (0..m).map(|_| StandardNormal.sample(&mut random)).collect();
                 let values = factor.multiply(&z);
@@ -188,7 +195,15 @@ impl Posterior {
 ///
 /// # Errors
 /// Negative eigenvalues of more than [`ROUNDING`].
-pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, FitError> {
+pub(crate) fn factor_with_jitter(covariance: Mat<f64>) -> Result<Cholesky, FitError> {
+    factor_beside(covariance, 0.0)
+}
+
+/// The same, where the covariance is what is left of variances `before` of that size.
+///
+/// # Errors
+/// Negative eigenvalues of more than [`ROUNDING`], and of more than [`LOST`] of those variances.
+fn factor_beside(mut covariance: Mat<f64>, before: f64) -> Result<Cholesky, FitError> {
     let m = covariance.nrows();
     let scale = (0..m)
         .map(|i| covariance[(i, i)].abs())
@@ -209,7 +224,7 @@ pub(crate) fn factor_with_jitter(mut covariance: Mat<f64>) -> Result<Cholesky, F
     }
     let SymmetricEigen { values, vectors } = symmetric_eigen(covariance.as_ref())?;
     let (least, most) = (values[0], values[m - 1]);
-    if least < -ROUNDING * most {
+    if least < -(ROUNDING * most).max(LOST * before) {
         return Err(last.into());
     }
     // Their products are rounded once more, to some digits of the largest.
@@ -240,6 +255,9 @@ mod tests {
         // What was added is at most the rounding that was found.
         assert!((back(0, 0) - 0.5).abs() < 2e-7 && (back(0, 1) - 0.5).abs() < 2e-7);
         assert!(factor_with_jitter(along(-1e-3)).is_err());
+        // Of variances of 1e6 both are rounding.
+        assert!(factor_beside(along(-1e-3), 1e6).is_ok());
+        assert!(factor_beside(along(-1e-3), 1e4).is_err());
     }
 
     #[test]
