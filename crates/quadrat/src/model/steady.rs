@@ -31,9 +31,9 @@ const LITTLE_OF_SPARSE: f64 = 1e-8;
 /// What is left of the variance of a row beside the other rows, as a share, below which rounding
 /// decides: some hundred `eps`.
 const LEFT: f64 = 1e-13;
-/// The same where the search did not end: rounding moves the evidence by more than a search can
-/// pass by.
-const ROUGH_FROM: f64 = 1e-9;
+/// The same where the search did not end: rounding moves the evidence, and its slopes, by more than
+/// a search can pass by. Seven exact values of a parabola stop one where 1e-8 is left.
+const ROUGH_FROM: f64 = 1e-6;
 /// In sds of noise that a row was given for the search: a row missed by more is contradicted.
 const MISSED: f64 = 10.0;
 /// The most exact rows whose covariance is factorised once more.
