@@ -207,11 +207,19 @@ fn one_beside(resolved: &Resolved, asked: &Asked, simple: Simple) -> Result<Vec<
 }
 
 /// Why a method that was named cannot do a study.
-pub fn cannot(simple: Simple, when: &str, error: &FitError) -> Problems {
+///
+/// # Arguments
+/// * `are_left_out` - whether that was tried without some of the rows
+pub fn cannot(simple: Simple, when: &str, error: &FitError, are_left_out: bool) -> Problems {
     let message = format!(
         "--against {}: it cannot be used {when}: {error}",
         simple.name()
     );
-    let remedy = "leave it out; without --against those are taken that can do the study";
+    let remedy = match simple {
+        Simple::Mono | Simple::Sprague if are_left_out => {
+            "it needs bands that adjoin, and rows that are left out leave gaps: `--truth FILE`, with finer rows, leaves none out; or leave the method out"
+        }
+        _ => "leave it out; without --against those are taken that can do the study",
+    };
     Problem::new(message).remedy(remedy).into()
 }

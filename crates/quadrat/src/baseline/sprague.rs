@@ -7,9 +7,17 @@ use crate::error::{FitError, InputError};
 use crate::model::{Observations, Prediction};
 use crate::support::Functionals;
 
-const NO_FIVE_YEARS: InputError = InputError::Unavailable {
-    what: "Sprague's interpolation",
-    remedy: "its multipliers are those of five bands or more, all 5 wide, that adjoin without gaps over one input, with values or counts of at least zero; take `mono` or the posterior for other bands",
+const NO_BANDS: InputError = InputError::Unavailable {
+    what: "Sprague's interpolation of rows that are no adjoining bands",
+    remedy: "it takes bands of one input without gaps or overlaps, with values or counts of at least zero",
+};
+const NOT_FIVE: InputError = InputError::Unavailable {
+    what: "Sprague's interpolation of bands that are not all 5 wide",
+    remedy: "its multipliers are those of five-year bands; `mono` takes others",
+};
+const TOO_FEW: InputError = InputError::Unavailable {
+    what: "Sprague's interpolation of fewer than five bands",
+    remedy: "its multipliers are those of five and more; `mono` takes fewer",
 };
 
 /// The width of the bands.
@@ -50,11 +58,14 @@ impl Sprague {
     /// [`InputError::Unavailable`] where rows are not adjoining boxes of width 5, at least five of
     /// them, with values of at least zero.
     pub fn new(table: &Observations) -> Result<Self, InputError> {
-        let CumulatedBins { dim, ends, total } = CumulatedBins::of(table).ok_or(NO_FIVE_YEARS)?;
+        let CumulatedBins { dim, ends, total } = CumulatedBins::of(table).ok_or(NO_BANDS)?;
         let bands = total.len() - 1;
         let is_five = |w: &[f64]| (w[1] - w[0] - WIDTH).abs() <= 1e-9 * WIDTH;
-        if bands <= 2 * ENDS || !ends.windows(2).all(is_five) {
-            return Err(NO_FIVE_YEARS);
+        if !ends.windows(2).all(is_five) {
+            return Err(NOT_FIVE);
+        }
+        if bands <= 2 * ENDS {
+            return Err(TOO_FEW);
         }
         let panel = |band: usize| {
             if band < ENDS {
@@ -139,7 +150,7 @@ impl Predict for Sprague {
     fn predict_response(&self, at: &Functionals) -> Result<Prediction, FitError> {
         let at = at.select(std::slice::from_ref(&self.dim))?;
         if at.has_regions() {
-            return Err(NO_FIVE_YEARS.into());
+            return Err(NO_BANDS.into());
         }
         let over = |atom: usize| {
             let (from, width) = (at.lower(0)[atom], at.width(0)[atom]);
@@ -268,13 +279,14 @@ mod tests {
         };
         let tens: Vec<f64> = (0..9).map(|i| 10.0 * f64::from(i)).collect();
         let uneven = [0.0, 1.0, 5.0, 10.0, 15.0, 20.0, 25.0];
-        for table in [
-            table(&tens),
-            table(&uneven),
-            bands(0.0, &[1.0, 2.0, 3.0, 4.0]),
+        for (table, why) in [
+            (table(&tens), "not all 5 wide"),
+            (table(&uneven), "not all 5 wide"),
+            (bands(0.0, &[1.0, 2.0, 3.0, 4.0]), "fewer than five"),
+            (bands(0.0, &[1.0, 2.0, -3.0, 4.0, 5.0]), "at least zero"),
         ] {
             let error = Sprague::new(&table).unwrap_err();
-            assert!(error.to_string().contains("all 5 wide"), "{error}");
+            assert!(error.to_string().contains(why), "{error}");
         }
     }
 }

@@ -66,8 +66,11 @@ impl<'a> Cross<'a> {
             match self.by_simple(simple) {
                 Ok(part) => others.push((simple, part?)),
                 Err((fold, error)) if is_named => {
+                    if let Some(error) = self.of_all_rows(simple)? {
+                        return Err(cannot(simple, "for this study", &error, false).into());
+                    }
                     let when = format!("in fold {}", fold + 1);
-                    return Err(cannot(simple, &when, &error).into());
+                    return Err(cannot(simple, &when, &error, true).into());
                 }
                 Err(_) => {}
             }
@@ -163,6 +166,17 @@ impl<'a> Cross<'a> {
             }
         }
         Ok(self.whole(all))
+    }
+
+    /// Why a simple method cannot do the study even where no row is left out.
+    fn of_all_rows(&self, simple: Simple) -> Result<Option<FitError>> {
+        for &table in &self.scored.tables {
+            let rows = engine::observations(&self.resolved.tables[table])?;
+            if let Err(error) = simple.fit(&rows, &self.model) {
+                return Ok(Some(error));
+            }
+        }
+        Ok(None)
     }
 
     /// Ours on the rows of a fold, and the warnings of its fit. Nothing that is fitted has seen

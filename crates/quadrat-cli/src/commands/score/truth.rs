@@ -193,7 +193,7 @@ impl Truth {
             match self.by_simple(simple, &asked, (&at, &reported), &model) {
                 Ok(part) => others.push((simple, part?)),
                 Err(error) if is_named => {
-                    return Err(cannot(simple, "for this study and truth", &error).into());
+                    return Err(cannot(simple, "for this study and truth", &error, false).into());
                 }
                 Err(_) => {}
             }
