@@ -2,7 +2,7 @@
 
 use crate::codes::Codes;
 use crate::study::fields::Spanned;
-use crate::study::support::{Edge, Extent, Support};
+use crate::study::support::{Aggregate, Edge, Extent, Support};
 use crate::table::Reading;
 
 /// A coordinate or an edge: from a column, with how its cells are read, or the same for all rows.
@@ -20,8 +20,12 @@ impl<'s> Slots<'s> {
     /// # Arguments
     /// * `codes` - of the inputs that hold labels
     pub fn of(support: &'s Support, codes: &Codes) -> Self {
+        let of_edge = match support.aggregate {
+            Some(Aggregate::Mean) => Reading::EdgeOfMean,
+            _ => Reading::Edge,
+        };
         let edge = |edge: &'s Edge| match edge {
-            Edge::Column(name) => Slot::Column(name, Reading::Edge),
+            Edge::Column(name) => Slot::Column(name, of_edge),
             Edge::Number(number) => Slot::Number(number.value),
         };
         let mut slots = Vec::new();

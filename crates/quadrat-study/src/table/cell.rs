@@ -16,6 +16,8 @@ pub enum Reading {
     Label,
     /// An edge of a box: a finite number, since an open band has no size.
     Edge,
+    /// The same of a box that an average is over.
+    EdgeOfMean,
     /// A variance or standard deviation that is known.
     Known,
     /// A waiting time: a number, of a wait that is over.
@@ -48,7 +50,8 @@ pub fn read(reading: Reading, cell: &str) -> Result<(f64, f64), BadCell> {
             fact: format!("`{}` is a label and no number", shown(cell)),
             remedy: "read it by its text",
         }),
-        Reading::Edge => edge(cell).map(exact),
+        Reading::Edge => edge(cell, OPEN).map(exact),
+        Reading::EdgeOfMean => edge(cell, OPEN_OF_MEAN).map(exact),
         Reading::Known => known(cell).map(exact),
         Reading::Wait => wait(cell).map(exact),
         Reading::Lower => end(cell, f64::NEG_INFINITY).map(exact),
@@ -75,8 +78,20 @@ fn end(cell: &str, open: f64) -> Result<f64, BadCell> {
     }
 }
 
+/// What to do about an open band, and about an edge that is missing.
+type OfOpen = [&'static str; 2];
+
+const OPEN: OfOpen = [
+    "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is spread up to there; or take `[ungroup]` (`quadrat ungroup`), which takes open bands of counts as they are",
+    "delete the row if the edge is missing; if the band is open, give an edge beyond which there is next to nothing, such as 110 for ages, or take `[ungroup]` (`quadrat ungroup`), which takes open bands of counts as they are",
+];
+const OPEN_OF_MEAN: OfOpen = [
+    "an average needs both ends of what it is over: give the open band the edge up to which its average was taken, such as 110 for ages; or delete the row; or put it into an [[observe]] of its own, as a point at the middle of what it was taken over, where that is known",
+    "delete the row if the edge is missing; if the band is open, give the edge up to which its average was taken, such as 110 for ages",
+];
+
 /// An edge of a box; the last band of many tables has none.
-fn edge(cell: &str) -> Result<f64, BadCell> {
+fn edge(cell: &str, [open, missing]: OfOpen) -> Result<f64, BadCell> {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     let dash = cell.split_once(['-', '\u{2013}']);
     let is_band = dash.is_some_and(|(a, b)| is_number(a) && is_number(b));
@@ -86,11 +101,11 @@ fn edge(cell: &str) -> Result<f64, BadCell> {
             ..error
         },
         true => BadCell {
-            remedy: "an open band needs an edge: give one beyond which there is next to nothing, such as 110 for ages; what the band holds is spread up to there; or take `[ungroup]` (`quadrat ungroup`), which takes open bands of counts as they are",
+            remedy: open,
             ..error
         },
         false if is_missing(cell) => BadCell {
-            remedy: "delete the row if the edge is missing; if the band is open, give an edge beyond which there is next to nothing, such as 110 for ages, or take `[ungroup]` (`quadrat ungroup`), which takes open bands of counts as they are",
+            remedy: missing,
             ..error
         },
         false => error,
@@ -329,6 +344,9 @@ mod tests {
             (Reading::Side, "True", "censored", "`event`"),
             (Reading::Edge, "inf", "not finite", "such as 110"),
             (Reading::Edge, "", "empty", "such as 110"),
+            (Reading::Edge, "inf", "not finite", "[ungroup]"),
+            (Reading::EdgeOfMean, "inf", "not finite", "an average needs"),
+            (Reading::EdgeOfMean, "", "empty", "its average was taken"),
             (Reading::Edge, "100+", "not a number", "such as 110"),
             (Reading::Edge, "high", "not a number", "plain number"),
             (Reading::Edge, "\u{221e}", "not a number", "such as 110"),
