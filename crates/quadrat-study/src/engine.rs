@@ -12,14 +12,14 @@ use std::sync::Arc;
 pub use answers::{draw, not_truncated, predict, prediction};
 pub use behind::{WantedRows, behind};
 pub use failed::{address, explain, place};
-use failed::{kernel_place, refused};
+use failed::{far_cycles, kernel_place, refused};
 pub use meet::meet;
 use reporting::TABLES;
 pub use reporting::{
     choose, keep_limits, name_tables, ranks, reporting, reports, reports_probabilities,
     said_limits, table_names,
 };
-pub use shapes::told as told_of_shapes;
+pub use shapes::{rows_against as rows_against_shapes, told as told_of_shapes};
 
 use crate::geographic::SAVED_AS;
 use anyhow::{Context, Result};
@@ -326,8 +326,10 @@ pub fn fit_model(resolved: &Resolved, model: &Model, running: &Running) -> Resul
     if !posterior.summary().converged && !is_stopped() {
         forget();
         let reason = posterior.summary().warnings.join("; ");
-        let problem = Problem::new(format!("the fit did not converge ({reason})"))
-            .remedy("give starts or bounds in [hyperparameters], or simplify the kernel");
+        let remedy = far_cycles(resolved).unwrap_or_else(|| {
+            "give starts or bounds in [hyperparameters], or simplify the kernel".into()
+        });
+        let problem = Problem::new(format!("the fit did not converge ({reason})")).remedy(remedy);
         let placed = Problems::from(problem.at(kernel_place(resolved)));
         return Err(anyhow::Error::from(placed).context(NotConverged));
     }

@@ -1,11 +1,12 @@
 //! Models and fits that fail, in terms of the user's study and rows.
 
 use quadrat::error::{FitError, InputError};
+use quadrat::kernel::{Kernel, Role};
 use quadrat::likelihood::Likelihood as Reported;
 use quadrat::link::Link;
 
 use crate::diagnostic::{Place, Problem, Problems};
-use crate::numbers::coordinate;
+use crate::numbers::{coordinate, count};
 use crate::resolve::Resolved;
 use crate::study::Study;
 use crate::suggest;
@@ -100,6 +101,51 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
         _ => None,
     };
     Problems::from(problem.at(at.unwrap_or_else(|| kernel_place(resolved)))).into()
+}
+
+/// What to do where a period is learned and a few rows are so far from all others that each of
+/// very many periods leads to them.
+pub(super) fn far_cycles(resolved: &Resolved) -> Option<String> {
+    /// So many times the range of the others.
+    const FAR: f64 = 1000.0;
+    /// The share of the rows that is told by name.
+    const FEW: f64 = 0.1;
+    let kernel = Kernel::parse(&resolved.study.latent.kernel.value).ok()?;
+    let mut periods = kernel.parameters().iter().filter(|own| own.fixed.is_none());
+    let column = periods.find_map(|own| match own.role {
+        Role::Period(column) => kernel.columns().get(column),
+        _ => None,
+    })?;
+    let mut rows: Vec<(f64, usize)> = Vec::new();
+    let mut first = 0;
+    for table in &resolved.tables {
+        if let Some(along) = table.places.dim(column) {
+            rows.extend((0..table.places.len()).map(|row| (along.middle(row), first + row)));
+        }
+        first += table.places.len();
+    }
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let gaps = rows.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    let (at, gap) = gaps.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (before, after) = rows.split_at(at + 1);
+    let (few, most) = match before.len() < after.len() {
+        true => (before, after),
+        false => (after, before),
+    };
+    let range = most.last()?.0 - most.first()?.0;
+    let is_few = few.len() as f64 <= FEW * rows.len() as f64;
+    (is_few && gap > FAR * range).then(|| {
+        let others = match few.len() {
+            1 => String::new(),
+            more => format!(" and {}", count(more - 1, "other row")),
+        };
+        format!(
+            "{}{others} lies {} away from all others, which are within {}: very many periods lead as well to it, and rows cannot tell which; leave it out, or give the period: `periodic({column}, period = ..)`",
+            address(resolved, few[0].1),
+            coordinate(gap),
+            coordinate(range)
+        )
+    })
 }
 
 pub(super) fn kernel_place(resolved: &Resolved) -> Place {
