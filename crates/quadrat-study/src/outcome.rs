@@ -1,7 +1,9 @@
 //! What a run found, and what people should know of it, before anyone writes or shows it.
 
+mod held;
 mod places;
 
+pub use held::ShapeHeld;
 pub use places::Where;
 
 use anyhow::{Context, Result};
@@ -31,56 +33,6 @@ pub struct Outcome {
     pub mcmc: Option<McmcReport>,
     /// Everything people should know.
     pub warnings: Vec<String>,
-}
-
-/// A shape that the function is held to.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct ShapeHeld {
-    /// The key of the study.
-    pub key: &'static str,
-    /// What the function is.
-    #[serde(rename = "is")]
-    pub words: String,
-    /// How many places it is drawn at; it is linear between them.
-    pub places: usize,
-}
-
-/// Sds by which the function without a shape breaks it, beyond which that is told: in 200 tables of
-/// curves that have it the most was 5.1.
-const BROKEN: f64 = 6.0;
-/// How many sds all of it is moved, beyond which that is told: in 56 tables of curves that have the
-/// shape none was.
-const MOVED: f64 = 2.5;
-
-/// What the function is held to, in the order of the study; and what people should know of it.
-fn shapes(resolved: &Resolved, posterior: &Posterior) -> Result<(Vec<ShapeHeld>, Option<String>)> {
-    let told = engine::told_of_shapes(posterior).context("the shape of the function failed")?;
-    let Some(told) = told else {
-        return Ok((Vec::new(), None));
-    };
-    let held = resolved.study.latent.shapes.iter();
-    let held = held.map(|own| ShapeHeld {
-        key: own.key,
-        words: own.words(),
-        places: told.places,
-    });
-    let held: Vec<ShapeHeld> = held.collect();
-    let words: Vec<&str> = held.iter().map(|own| own.words.as_str()).collect();
-    let words = words.join(" and ");
-    let warning = if told.broken > BROKEN {
-        let broken = told.broken;
-        Some(format!(
-            "the rows contradict that the function is {words}: without that it is not, by up to {broken:.0} standard deviations"
-        ))
-    } else {
-        (told.moved > MOVED).then(|| {
-            format!(
-                "the rows contradict that the function is {words}: the nearest such function is {:.1} standard deviations away, over all places together",
-                told.moved
-            )
-        })
-    };
-    Ok((held, warning))
 }
 
 impl Outcome {
@@ -180,7 +132,7 @@ impl Outcome {
                     .into(),
             );
         }
-        let (shapes, contradicted) = shapes(&resolved, &posterior)?;
+        let (shapes, contradicted) = held::shapes(&resolved, &posterior)?;
         warnings.extend(contradicted);
         let slopes = posterior
             .slopes()

@@ -56,6 +56,7 @@ mod score;
 mod score_refused;
 mod several;
 mod shapes;
+mod shapes_rows;
 mod simulate;
 mod sparse_choices;
 mod sums;

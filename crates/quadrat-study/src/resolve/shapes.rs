@@ -14,6 +14,9 @@ use crate::study::{Scale, Study};
 /// What holding a bend costs (`docs/keys/shapes.md`).
 const STRAIGHT: &str = "makes intervals too narrow where the function is nearly a straight line: those of 95 % then held 90 % of the truth";
 
+/// Rows at points that are known exactly, at most: as many as `Posterior::shaped` takes.
+const MOST_EXACT: usize = 1000;
+
 /// Refuses bounds that the values are not within, and sums behind a link; whether rows are known
 /// exactly is told.
 pub(super) fn suit(
@@ -39,6 +42,19 @@ pub(super) fn suit(
             "functions held to a shape (`{}`) do not add up to sums and averages that rows know exactly",
             first.key
         ));
+    }
+    let input = study.latent.of_kernel().first().map_or("", String::as_str);
+    let exact: usize = tables.iter().map(|t| exact_points(t, input).count()).sum();
+    if exact > MOST_EXACT {
+        check.refuse(
+            &first.span,
+            format!(
+                "`{}` goes with {MOST_EXACT} rows that are known exactly at most, and here are {exact}",
+                first.key
+            ),
+            "give the values a small variance, or leave some out",
+        );
+        return;
     }
     let is_bent = |held: &&Held| matches!(held.shape, Shape::Convex | Shape::Concave);
     if let Some(held) = study.latent.shapes.iter().find(is_bent) {
@@ -71,6 +87,9 @@ pub(super) fn suit(
     }
     for held in &study.latent.shapes {
         let Shape::Between { lower, upper } = held.shape else {
+            if let Some(problem) = exact_against(study, held, tables) {
+                check.add(problem);
+            }
             continue;
         };
         if let Some(problem) = tables
@@ -80,6 +99,70 @@ pub(super) fn suit(
             check.add(problem);
         }
     }
+}
+
+/// Values at points that are known exactly and that no function of a monotone or bent shape has.
+fn exact_against(study: &Study, held: &Held, tables: &[Observed]) -> Option<Problem> {
+    let input = held.input.as_ref()?.value.as_str();
+    let mut outputs: Vec<Option<&str>> = Vec::new();
+    for table in tables {
+        let own = table.places.output.as_deref();
+        if !outputs.contains(&own) {
+            outputs.push(own);
+        }
+    }
+    outputs.into_iter().find_map(|output| {
+        let own = tables.iter();
+        let own = own.filter(|table| table.places.output.as_deref() == output);
+        let mut known: Vec<(f64, f64, &Observed, usize)> =
+            own.flat_map(|table| exact_points(table, input)).collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // What two rows say of one place is compared elsewhere.
+        known.dedup_by(|b, a| a.0 == b.0);
+        let places: Vec<f64> = known.iter().map(|own| own.0).collect();
+        let values: Vec<f64> = known.iter().map(|own| own.1).collect();
+        let at = held.shape.not_of(&places, &values)?;
+        let name = |i: usize| {
+            let (_, value, table, row) = &known[i];
+            format!("{} ({value})", table.address(*row))
+        };
+        let problem = match held.shape {
+            Shape::Rising | Shape::Falling => format!(
+                "{} and {} are known exactly, and no function that is {} has both values",
+                name(at),
+                name(at + 1),
+                held.words()
+            ),
+            _ => format!(
+                "{}, {} and {} are known exactly, and no function that is {} has all three values",
+                name(at - 1),
+                name(at),
+                name(at + 1),
+                held.words()
+            ),
+        };
+        let remedy = format!("give the values a variance, or leave `{}` out", held.key);
+        let place = study.source.place(&held.span);
+        Some(Problem::new(problem).at(place).remedy(remedy))
+    })
+}
+
+/// Place, value and row of the points of a table that are known exactly.
+fn exact_points<'t>(
+    table: &'t Observed,
+    input: &str,
+) -> impl Iterator<Item = (f64, f64, &'t Observed, usize)> {
+    let known = match &table.likelihood {
+        Likelihood::Gaussian(own) if table.places.aggregate.is_none() => Some(own),
+        _ => None,
+    };
+    let along = table.places.dim(input);
+    let pairs = known.zip(along).into_iter();
+    pairs.flat_map(move |(own, along)| {
+        let is_exact = |row: &usize| matches!(own.noise(), Noise::Known(known) if known.get(*row) == Some(&0.0));
+        let rows = (0..own.values().len()).filter(is_exact);
+        rows.map(move |row| (along.ends(row).0, own.values()[row], table, row))
+    })
 }
 
 /// A value that is known exactly and outside, or a table most of whose values are: noise is about
