@@ -19,7 +19,7 @@ pub use reporting::{
     choose, keep_limits, name_tables, ranks, reporting, reports, reports_probabilities,
     said_limits, table_names,
 };
-pub use shapes::{rows_against as rows_against_shapes, told as told_of_shapes};
+pub use shapes::told as told_of_shapes;
 
 use crate::geographic::SAVED_AS;
 use anyhow::{Context, Result};

@@ -1,11 +1,10 @@
 //! Predictions of functions that are held to shapes.
 
 use anyhow::{Context, Result};
-use quadrat::model::{Breach, Posterior, Shape, Shaped};
-use quadrat::support::Functionals;
+use quadrat::model::{Posterior, Shape, Shaped};
 use serde::{Deserialize, Serialize};
 
-use super::{observations, reporting};
+use super::reporting;
 use crate::answer::{Answer, Wanted};
 use crate::functionals::functionals;
 use crate::places::Places;
@@ -161,48 +160,6 @@ pub fn told(posterior: &Posterior) -> Result<Option<ToldOfShape>> {
         };
     }
     Ok(Some(most))
-}
-
-/// The rows that contradict the shapes most, and where they stand; none where the function is held
-/// to nothing.
-pub fn rows_against(
-    posterior: &Posterior,
-    resolved: &Resolved,
-) -> Result<Option<(Breach, Vec<String>)>> {
-    let held = &resolved.study.latent.shapes;
-    if held.is_empty() {
-        return Ok(None);
-    }
-    let shapes: Vec<Shape> = held.iter().map(|own| own.shape).collect();
-    let outputs: Vec<Option<&str>> = match posterior.outputs() {
-        [] => vec![None],
-        several => several.iter().map(|name| Some(name.as_str())).collect(),
-    };
-    let mut worst: Option<(Breach, Vec<String>)> = None;
-    for output in outputs {
-        let mut set = Functionals::new(posterior.dims().to_vec());
-        let mut rows = Vec::new();
-        for table in &resolved.tables {
-            if output.is_some() && table.places.output.as_deref() != output {
-                continue;
-            }
-            set.extend(&observations(table)?.supports().select(posterior.dims())?)?;
-            rows.extend(
-                (rows.len()..set.len())
-                    .enumerate()
-                    .map(|(row, _)| (table, row)),
-            );
-        }
-        let Some(breach) = posterior.breach_of_shapes(&shapes, &set, output)? else {
-            continue;
-        };
-        if worst.as_ref().is_none_or(|(most, _)| most.sds < breach.sds) {
-            let address = |row: &usize| rows.get(*row).map(|(table, row)| table.address(*row));
-            let addresses = breach.rows.iter().filter_map(address).collect();
-            worst = Some((breach, addresses));
-        }
-    }
-    Ok(worst)
 }
 
 /// Puts predictions of functions of the shape in the place of those of any.

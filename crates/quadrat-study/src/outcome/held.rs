@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use quadrat::model::{Breach, Shape};
+use quadrat::support::Functionals;
 
 use crate::engine::{self, Posterior};
 use crate::resolve::Resolved;
@@ -43,7 +44,7 @@ pub(super) fn shapes(
     let held: Vec<ShapeHeld> = held.collect();
     let words: Vec<&str> = held.iter().map(|own| own.words.as_str()).collect();
     let words = words.join(" and ");
-    let rows = engine::rows_against_shapes(posterior, resolved);
+    let rows = rows_against(posterior, resolved);
     let rows = rows.context("the shape of the function failed")?;
     let but = match rows {
         Some((breach, addresses)) if breach.sds > BROKEN => Some(of_rows(&breach, &addresses)),
@@ -59,6 +60,52 @@ pub(super) fn shapes(
     };
     let warning = but.map(|but| format!("the rows contradict that the function is {words}: {but}"));
     Ok((held, warning))
+}
+
+/// The rows that contradict the shapes most, and where they stand; none where the function is held
+/// to nothing.
+fn rows_against(
+    posterior: &Posterior,
+    resolved: &Resolved,
+) -> Result<Option<(Breach, Vec<String>)>> {
+    let held = &resolved.study.latent.shapes;
+    if held.is_empty() {
+        return Ok(None);
+    }
+    let shapes: Vec<Shape> = held.iter().map(|own| own.shape).collect();
+    let outputs: Vec<Option<&str>> = match posterior.outputs() {
+        [] => vec![None],
+        several => several.iter().map(|name| Some(name.as_str())).collect(),
+    };
+    let mut worst: Option<(Breach, Vec<String>)> = None;
+    for output in outputs {
+        let mut set = Functionals::new(posterior.dims().to_vec());
+        let mut rows = Vec::new();
+        for table in &resolved.tables {
+            if output.is_some() && table.places.output.as_deref() != output {
+                continue;
+            }
+            set.extend(
+                &engine::observations(table)?
+                    .supports()
+                    .select(posterior.dims())?,
+            )?;
+            rows.extend(
+                (rows.len()..set.len())
+                    .enumerate()
+                    .map(|(row, _)| (table, row)),
+            );
+        }
+        let Some(breach) = posterior.breach_of_shapes(&shapes, &set, output)? else {
+            continue;
+        };
+        if worst.as_ref().is_none_or(|(most, _)| most.sds < breach.sds) {
+            let address = |row: &usize| rows.get(*row).map(|(table, row)| table.address(*row));
+            let addresses = breach.rows.iter().filter_map(address).collect();
+            worst = Some((breach, addresses));
+        }
+    }
+    Ok(worst)
 }
 
 /// How rows break a shape.

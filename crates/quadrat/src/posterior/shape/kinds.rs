@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::pinned::{Pin, lead_through};
+use super::knots::{Knots, lead_through};
 use super::through::{convex_through, isotonic_through};
 
 /// What a latent function of one input is known to be.
@@ -23,46 +23,6 @@ pub enum Shape {
         /// In the unit of the latent values.
         upper: f64,
     },
-}
-
-/// The places that functions go through.
-#[derive(Debug, Clone)]
-pub(super) struct Knots {
-    at: Vec<usize>,
-    /// Which of these are exact.
-    exact: Vec<usize>,
-    /// One over the variance of each.
-    weights: Vec<f64>,
-    /// Ends of the slopes of functions that are monotone besides.
-    slopes: (f64, f64),
-}
-
-impl Knots {
-    /// # Arguments
-    /// * `at` - where the pins stand among the places
-    pub fn new(shapes: &[Shape], pins: &[Pin], at: impl Iterator<Item = usize>) -> Self {
-        let exact = pins
-            .iter()
-            .enumerate()
-            .filter(|(_, pin)| pin.exact.is_some());
-        let weight = |pin: &Pin| match pin.exact {
-            Some(_) => 1.0,
-            None => 1.0 / (pin.sd * pin.sd),
-        };
-        let mut slopes = (f64::NEG_INFINITY, f64::INFINITY);
-        if shapes.contains(&Shape::Rising) {
-            slopes.0 = 0.0;
-        }
-        if shapes.contains(&Shape::Falling) {
-            slopes.1 = 0.0;
-        }
-        Self {
-            at: at.collect(),
-            exact: exact.map(|(i, _)| i).collect(),
-            weights: pins.iter().map(weight).collect(),
-            slopes,
-        }
-    }
 }
 
 impl Shape {
@@ -88,8 +48,8 @@ impl Shape {
         }
     }
 
-    /// Replaces the values of a function at some places by those of the nearest of this shape: first
-    /// at the knots, where exact values stay, then elsewhere through these.
+    /// Replaces the values of a function at some places by those of the nearest of this shape:
+    /// first at the knots, where exact values stay, then elsewhere through these.
     pub(super) fn bring_about(
         self,
         values: &mut [f64],

@@ -7,6 +7,7 @@
 //! 95 % intervals held 88 % where those of the draws held 95 %.
 
 mod kinds;
+mod knots;
 mod pinned;
 mod places;
 mod project;
@@ -15,8 +16,8 @@ mod shaped;
 mod steps;
 mod through;
 
-use kinds::Knots;
 pub use kinds::Shape;
+use knots::{Knots, joined, lead_through};
 pub use rows::Breach;
 use shaped::Contradiction;
 pub use shaped::Shaped;
@@ -24,7 +25,6 @@ pub use shaped::Shaped;
 use super::mixture::Posterior;
 use crate::error::{FitError, InputError};
 use crate::support::Functionals;
-use pinned::{joined, lead_through};
 use places::inside;
 use project::shares;
 use steps::{broken, spread};
@@ -65,8 +65,8 @@ impl Posterior {
     ///
     /// # Numerics
     /// 129 to 513 places, six to the shortest lengthscale where that can be, and as many within the
-    /// rows where the range is much longer, and those of precise rows, up to 1,000; between them the
-    /// function is a line. With `S` draws a
+    /// rows where the range is much longer, and those of precise rows, up to 1,000; between them
+    /// the function is a line. With `S` draws a
     /// mean is known to `sd / sqrt(S)`, the end of a 95 % interval to about `2.7 sd / sqrt(S)`.
     ///
     /// # Examples
@@ -105,7 +105,8 @@ impl Posterior {
         let pins = self.pinned(&shapes, &grid[inside(&grid, observed)], output)?;
         let (places, pinned) = joined(grid, &pins);
         let inside = inside(&places, observed);
-        let knots = Knots::new(&shapes, &pins, pinned.iter().map(|at| at - inside.start));
+        let at = pinned.iter().map(|at| at - inside.start);
+        let knots = Knots::new(&pins, at, slopes(&shapes));
         let input = self.dims().first().map_or("", String::as_str);
         let grid = Functionals::points(input, &places)?;
         let grid = match output {
@@ -176,4 +177,13 @@ impl Posterior {
         }
         Ok(())
     }
+}
+
+/// Ends of the slopes of functions of some shapes.
+fn slopes(shapes: &[Shape]) -> (f64, f64) {
+    let end = |of: Shape, end: f64| if shapes.contains(&of) { 0.0 } else { end };
+    (
+        end(Shape::Rising, f64::NEG_INFINITY),
+        end(Shape::Falling, f64::INFINITY),
+    )
 }

@@ -9,8 +9,8 @@ use crate::support::Functionals;
 
 /// Rows that are compared, at most; of more an even part.
 const MOST_ROWS: usize = 20_000;
-/// Up to so many rows all pairs are compared; of more those whose distance in their order is a power
-/// of two.
+/// Up to so many rows all pairs are compared; of more those whose distance in their order is a
+/// power of two.
 const ALL_PAIRS: usize = 2000;
 /// The same of three rows.
 const ALL_TRIPLES: usize = 150;
@@ -47,10 +47,10 @@ impl Posterior {
     /// at a time.
     ///
     /// With means `m_i` and variances `v_i` of the averages over what the rows look at, a rising
-    /// function is broken by `(m_i - m_j) / sqrt(v_i + v_j)` sds where `i` lies before `j`, a convex
-    /// one by `(m_j - (1 - t) m_i - t m_k) / sqrt(v_j + (1 - t)^2 v_i + t^2 v_k)` for the row `j` a
-    /// share `t` of the way from `i` to `k`, bounds by `(lower - m_i) / sqrt(v_i)`. Where the rows
-    /// meet the shape these are about normal at most: six are hardly ever seen.
+    /// function is broken by `(m_i - m_j) / sqrt(v_i + v_j)` sds where `i` lies before `j`; a
+    /// convex one by `(m_j - (1 - t) m_i - t m_k) / sqrt(v_j + (1 - t)^2 v_i + t^2 v_k)` for the
+    /// row `j` a share `t` of the way from `i` to `k`; bounds by `(lower - m_i) / sqrt(v_i)`. Where
+    /// the rows meet the shape these are about normal at most: six are hardly ever seen.
     ///
     /// A box lies before another where it neither begins nor ends after it, a bag where it ends
     /// before the other begins. Of three the middle one may not be wider than the others, and none
