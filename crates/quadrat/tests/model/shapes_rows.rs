@@ -105,7 +105,7 @@ fn exact_rows_that_have_not_the_shape_are_refused() {
 #[test]
 fn precise_rows_are_met_as_closely_as_they_are_known() {
     let x: Vec<f64> = (0..6).map(f64::from).collect();
-    let y = vec![0.0, 1.0, 1.2, 4.0, 4.1, 9.0];
+    let y = [0.0, 1.0, 1.2, 4.0, 4.1, 9.0];
     for (shape, sd) in [
         (Shape::Rising, 1e-2),
         (Shape::Rising, 1e-6),
@@ -174,11 +174,14 @@ fn boxes_bags_and_counts_that_break_a_shape_are_found() {
     );
 }
 
+/// A shape and a function that has it.
+type Truth = (Shape, fn(f64) -> f64);
+
 /// Rows of noise about a curve of the shape: pairs and triples among them break it by fewer than six
 /// sds.
 #[test]
 fn honest_rows_break_no_shape() {
-    let truths: [(Shape, fn(f64) -> f64); 3] = [
+    let truths: [Truth; 3] = [
         (Shape::Rising, |x| 0.02 * x),
         (Shape::Rising, |x| f64::from(x > 4.0)),
         (Shape::Convex, |x| (x / 4.0).powi(2)),
