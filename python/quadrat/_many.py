@@ -21,6 +21,7 @@ from ._told import NUMBERS, apart
 _MODEL = ("kernel", "mean", "link", "hyperparameters")
 # Columns of the table of all groups.
 _FACTS = ("failure", "log_evidence", "rows")
+_INTERRUPTED = "the fits were interrupted before this one ended"
 _OBSERVE = ("support", "likelihood", "value", "noise", "aggregate", "output", "times")
 
 
@@ -147,6 +148,10 @@ class _Recipe:
         return model._fitted(seed=seed, progress=stop, **self._fit)
 
 
+class _Interrupted(FitError):
+    """Why a group was not fitted that an interrupt found waiting, or under way."""
+
+
 class _Stop:
     """Ends the fits of other threads: a fit asks it some times a second."""
 
@@ -158,13 +163,16 @@ class _Stop:
 
     def __call__(self, *event):
         if self._event.is_set():
-            raise FitError("the fits were interrupted")
+            raise _Interrupted(_INTERRUPTED)
 
 
 def fit_many(frame, *, by, fit, seed=0, threads=None, client=None, progress=None):
     """Fits one model for each group of rows, several at a time.
 
     A group whose fit fails is kept with its exception, and the others go on.
+
+    Ctrl-C returns the groups that are fitted so far, with a warning; the others are failures. Where
+    none is fitted yet it raises `KeyboardInterrupt`, as a second Ctrl-C does.
 
     Parameters
     ----------
@@ -287,19 +295,31 @@ def _by_client(client, run, own, seeds, listen):
 
 def _collected(futures, done, listen):
     found = {}
-    for number, future in enumerate(done, 1):
-        error = future.exception()
-        found[futures[future]] = future.result() if error is None else (None, error)
-        if listen is not None:
-            listen("fitting", number, len(futures), None)
+    try:
+        for number, future in enumerate(done, 1):
+            error = future.exception()
+            found[futures[future]] = future.result() if error is None else (None, error)
+            if listen is not None:
+                listen("fitting", number, len(futures), None)
+    except KeyboardInterrupt:
+        if all(error is not None for _, error in found.values()):
+            raise
+        for key in futures.values():
+            found.setdefault(key, (None, _Interrupted(_INTERRUPTED)))
     return found
 
 
 def _tell(fits):
     total = len(fits) + len(fits.failures)
-    if fits.failures:
-        key, error = next(iter(fits.failures.items()))
-        warnings.warn(f"{len(fits.failures)} of {total} fits failed, see failures; the first is "
+    failed = {key: error for key, error in fits.failures.items()
+              if not isinstance(error, _Interrupted)}
+    stopped = len(fits.failures) - len(failed)
+    if stopped:
+        warnings.warn(f"the fits were interrupted: {len(fits)} of {total} groups are fitted, and "
+                      f"{stopped} are not, see failures", FitWarning, stacklevel=3)
+    if failed:
+        key, error = next(iter(failed.items()))
+        warnings.warn(f"{len(failed)} of {total} fits failed, see failures; the first is "
                       f"{key!r}: {error}", FitWarning, stacklevel=3)
     if fits.warnings:
         warnings.warn(f"{len(fits.warnings)} of {total} fits have warnings, see warnings",

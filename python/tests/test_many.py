@@ -177,6 +177,39 @@ def test_dask_gives_the_answers_of_threads_and_survives_a_worker():
     assert list(left.failures) == ["west"] and left["east"] == 6
 
 
+# Of the rows of a group, one after the other: the third waits to be interrupted.
+PARTLY = """
+import os, signal, threading, time, warnings
+import quadrat as qd
+rows = {"g": [1, 1, 2, 2, 3, 3, 4, 4], "t": [0.0, 1] * 4, "y": [0.0, 1] * 4}
+def fit(group):
+    if group["g"][0] == 3:
+        time.sleep(60)
+    return len(group["t"])
+def tell(stage, done, total, best):
+    if done == 2:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    fits = qd.fit_many(rows, by="g", fit=fit, threads=1, progress=tell)
+print(dict(fits), list(fits.failures), {type(own).__mro__[1].__name__
+      for own in fits.failures.values()}, *(own.message for own in told), sep="|", flush=True)
+print(fits.to_frame()["failure"].tolist()[2], flush=True)
+# What waits is no fit that could be stopped.
+os._exit(0)
+"""
+
+
+def test_an_interrupt_returns_the_groups_that_are_fitted():
+    done = subprocess.run([sys.executable, "-c", PARTLY], capture_output=True, text=True,
+                          timeout=60, check=True)
+    first, last = done.stdout.splitlines()
+    assert first.split("|") == [
+        "{1: 2, 2: 2}", "[3, 4]", "{'FitError'}", "the fits were interrupted: 2 of 4 groups are "
+        "fitted, and 2 are not, see failures"]
+    assert last == "the fits were interrupted before this one ended"
+
+
 INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np, quadrat as qd
@@ -197,7 +230,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_all_fits():
+def test_an_interrupt_ends_all_fits_where_none_is_fitted_yet():
     # What is waited for is the end of the process, which its threads would delay.
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True,
                           timeout=60, check=True)
