@@ -36,6 +36,8 @@ class Density(Unchanging):
         Number of draws, and their seed.
     data : data frame, optional
         Where names of columns are looked up.
+    given
+        Refused: densities given another column are a :class:`ConditionalDensity`.
 
     Attributes
     ----------
@@ -56,7 +58,10 @@ class Density(Unchanging):
     _like = None
 
     def __init__(self, x, *, bounds=(None, None), weights=None, range=None, cells=400, log=False,
-                 level=0.95, draws=8000, seed=1, data=None):
+                 level=0.95, draws=8000, seed=1, data=None, given=None):
+        if given is not None:
+            raise DataError("given asks for a density at every place of another column; use "
+                            "qd.ConditionalDensity(x, given=..)")
         self._like = data = _frames.held(data)
         values = _arrays.column(x, "x", data)
         asked = settings(bounds, range, cells, log, level, draws, seed)

@@ -182,6 +182,11 @@ def test_what_cannot_be_reconciled_is_refused_by_the_name_of_the_argument(messag
         qd.reconcile(**asked)
 
 
+def test_a_density_given_another_column_is_advised():
+    with pytest.raises(qd.DataError, match=r"use qd.ConditionalDensity\(x, given=..\)"):
+        qd.Density([1.0, 2.0, 3.0], given=[0.0, 1.0, 2.0])
+
+
 def test_densities():
     x = np.random.default_rng(2).gamma(2.0, size=300)
     d = qd.Density(x, bounds=(0, None), level=0.9)
