@@ -72,7 +72,8 @@ class ArealFit:
 
 def areal_interpolate(source, target=None, *, total=None, average=None, counts=None, exposure=None,
                       variance=0, overdispersed=False, kernel=None, link=None,
-                      hyperparameters=None, method="auto", planar=None, seed=0):
+                      hyperparameters=None, method="auto", planar=None, seed=0,
+                      progress=None):
     """Totals, averages or counts of some areas, told for others, with intervals.
 
     Every area enters as the integral or the average over it that it is. Totals of the sources are
@@ -105,12 +106,28 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
         Whether coordinates are taken as they are, where no CRS says it.
     seed : int
         Fixes everything random.
+    progress : bool or callable, optional
+        As for `Model.fit`.
 
     Returns
     -------
     GeoDataFrame, list of dict, or ArealFit
         The targets with ``mean``, ``sd``, ``lower``, ``median`` and ``upper``; of a feature
         collection one dict for each feature. Without targets the fit.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> def strips(edges, **columns):
+    ...     return {"type": "FeatureCollection", "features": [
+    ...         {"type": "Feature", "properties": {name: own[at] for name, own in columns.items()},
+    ...          "geometry": {"type": "Polygon", "coordinates": [
+    ...              [[a, 0], [b, 0], [b, 1], [a, 1], [a, 0]]]}}
+    ...         for at, (a, b) in enumerate(zip(edges, edges[1:]))]}
+    >>> districts = strips([0, 2, 4, 6], births=[10, 14, 9])
+    >>> halves = qd.areal_interpolate(districts, strips(range(7)), total="births", planar=True)
+    >>> len(halves), round(halves[0]["mean"] + halves[1]["mean"], 2)
+    (6, 10.0)
     """
     given = {"total": total, "average": average, "counts": counts}
     told = [name for name, column in given.items() if column is not None]
@@ -146,7 +163,7 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
         "hyperparameters": hyperparameters,
         "inference": {"seed": _arrays.whole(seed, "seed"), "method": method},
     }
-    result = _fitted(study, target, aggregate, is_planar)
+    result = _fitted(study, target, aggregate, is_planar, progress)
     for warning in result.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)
     if target is None:
@@ -154,7 +171,7 @@ def areal_interpolate(source, target=None, *, total=None, average=None, counts=N
     return _told(target, result["target"])
 
 
-def _fitted(study, target, aggregate, is_planar):
+def _fitted(study, target, aggregate, is_planar, progress):
     """What the program says of a study, and of targets where there are any."""
     support = {"key": _KEY, "dims": ["x", "y"], "planar": True if is_planar else None}
     asked = {} if target is None else {"predict": [{
@@ -163,7 +180,7 @@ def _fitted(study, target, aggregate, is_planar):
     }]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        return run({**study, **asked})
+        return run({**study, **asked}, progress=progress)
 
 
 def _told(target, columns):

@@ -128,3 +128,14 @@ def test_what_is_wrong_with_what_is_said(said, message):
         qd.areal_interpolate(SOURCE, **said)
     with pytest.raises(qd.DataError, match="target must be a GeoDataFrame or a feature"):
         qd.areal_interpolate(SOURCE, [1], total="births")
+
+
+def test_progress_is_that_of_the_fit():
+    events = []
+    # Of some seconds, told some times a second.
+    source = squares(range(41), births=10 + 5 * np.sin(np.arange(40.0)))
+    qd.areal_interpolate(source, total="births", planar=True, variance=1,
+                         progress=lambda *event: events.append(event))
+    assert events and all(len(event) == 4 and isinstance(event[0], str) for event in events)
+    with pytest.raises(TypeError, match="progress is int"):
+        qd.areal_interpolate(SOURCE, total="births", progress=3)
