@@ -10,7 +10,7 @@ pytest.importorskip("sklearn")
 
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.metrics import log_loss
+from sklearn.metrics import d2_tweedie_score, log_loss, mean_poisson_deviance
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,60 +28,13 @@ from quadrat.sklearn import (
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-# These checks make up targets that are no whole numbers, which the estimator refuses: to round
-# them would hide a wrong column. Targets that are rounded pass them (`WholeCounts`).
-COUNTS = [
-    "check_n_features_in_after_fitting", "check_regressors_train",
-    "check_regressor_data_not_an_array", "check_regressors_no_decision_function",
-    "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in",
-]
-# These hand over several columns; an estimator that takes the first passes them (`FirstColumn`).
-COLUMNS = [
-    "check_fit_score_takes_y", "check_estimators_overwrite_params", "check_dont_overwrite_parameters",
-    "check_estimators_fit_returns_self", "check_readonly_memmap_input", "check_dict_unchanged",
-    "check_n_features_in_after_fitting", "check_positive_only_tag_during_fit", "check_dtype_object",
-    "check_estimators_dtypes", "check_pipeline_consistency", "check_estimators_nan_inf",
-    "check_estimators_pickle", "check_f_contiguous_array_estimator", "check_fit_idempotent",
-    "check_methods_sample_order_invariance", "check_methods_subset_invariance",
-    "check_fit_check_is_fitted", "check_n_features_in", "check_fit2d_predict1d",
-]
-REASONS = {
-    "CountRegressor": dict.fromkeys(COUNTS, "the targets of the check are no counts"),
-    "DensityEstimator": dict.fromkeys(COLUMNS, "a density is of one column"),
-}
+# The checks make up targets that are not whole and rows of several columns; those of classifiers
+# fit three hundred rows at a time.
+ESTIMATORS = [GPRegressor(), CountRegressor(rounded=True), CensoredRegressor(), AggregateRegressor(),
+              OrdinalRegressor(method="laplace", integrate=False), DensityEstimator(column=0)]
 
 
-class FirstColumn(DensityEstimator):
-    """The density of the first of several columns, for checks that have several."""
-
-    @staticmethod
-    def _one(X):
-        return X[:, 0]
-
-
-class WholeCounts(CountRegressor):
-    """Counts of targets that are none, for checks that make such up."""
-
-    def fit(self, X, y, exposure=None):
-        try:
-            y = np.round(np.clip(np.asarray(y, dtype=float), 0, None))
-        except (TypeError, ValueError):
-            # What is no column of numbers is refused by the estimator.
-            pass
-        return super().fit(X, y, exposure)
-
-
-def failing(estimator):
-    return REASONS.get(type(estimator).__name__, {})
-
-
-# The checks of classifiers fit three hundred rows at a time.
-ESTIMATORS = [GPRegressor(), CountRegressor(), CensoredRegressor(), AggregateRegressor(),
-              OrdinalRegressor(method="laplace", integrate=False), DensityEstimator(),
-              FirstColumn(), WholeCounts()]
-
-
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=failing)
+@parametrize_with_checks(ESTIMATORS)
 def test_what_scikit_learn_asks_of_an_estimator(estimator, check):
     check(estimator)
 
@@ -118,6 +71,50 @@ def test_counts_with_exposure():
         CountRegressor().fit(X, y + 0.5)
 
 
+def test_counts_that_are_not_whole_are_rounded_where_it_is_asked_for():
+    X, y = np.arange(8.0)[:, None], np.array([3, 5, 4, 8, 9, 12, 10, 14])
+    whole = CountRegressor("se(x0)", integrate=False).fit(X, y).predict(X)
+    for own in (y + 0.4, y - 0.3):
+        near = CountRegressor("se(x0)", integrate=False, rounded=True).fit(X, own)
+        np.testing.assert_array_equal(near.predict(X), whole)
+    with pytest.raises(qd.DataError, match="count"):
+        CountRegressor(rounded=True).fit(X, y - 4.0)
+
+
+def test_counts_are_scored_beside_expected_counts():
+    random = np.random.default_rng(3)
+    X = np.linspace(0, 4, 50)[:, None]
+    exposure = random.uniform(5, 500, 50)
+    y = random.poisson(np.exp(np.sin(2 * X[:, 0])) * exposure)
+    fitted = CountRegressor("se(x0)", integrate=False).fit(X, y, exposure=exposure)
+    told = fitted.score(X, y, exposure=exposure)
+    left = mean_poisson_deviance(y, exposure * fitted.predict(X))
+    whole = mean_poisson_deviance(y, exposure * y.sum() / exposure.sum())
+    # The same sums in one order or another; rates vary by half, and chance by a tenth or less.
+    assert told == pytest.approx(1 - left / whole, rel=1e-12) and told > 0.9
+    # A row that counts twice is two rows.
+    twice = np.where(np.arange(50) < 20, 2.0, 1.0)
+    rows = np.repeat(np.arange(50), twice.astype(int))
+    # The same sums in another order.
+    assert fitted.score(X, y, exposure, twice) == pytest.approx(
+        fitted.score(X[rows], y[rows], exposure[rows]), rel=1e-12)
+    plain = CountRegressor("se(x0)", integrate=False).fit(X, y)
+    # As above.
+    assert plain.score(X, y) == pytest.approx(
+        d2_tweedie_score(y, plain.predict(X), power=1), rel=1e-12)
+    assert plain.score(X, np.zeros(50)) == 0
+    with pytest.raises(qd.DataError, match="exposure is missing: the fit had one"):
+        fitted.score(X, y)
+    with pytest.raises(qd.DataError, match="exposure: row 2 is 0"):
+        fitted.score(X, y, exposure=np.where(np.arange(50) == 2, 0, exposure))
+    with pytest.raises(qd.DataError, match="y: row 1 is -1"):
+        fitted.score(X, np.where(np.arange(50) == 1, -1, y), exposure=exposure)
+    with pytest.raises(qd.DataError, match="sample_weight is not taken .* exposure="):
+        fitted.fit(X, y, sample_weight=exposure)
+    with pytest.raises(TypeError, match="no argument 'exposures'"):
+        fitted.fit(X, y, exposures=exposure)
+
+
 def test_densities_score_and_sample():
     x = np.random.default_rng(3).exponential(size=(300, 1))
     estimator = DensityEstimator(bounds=(0, None)).fit(x)
@@ -131,8 +128,35 @@ def test_densities_score_and_sample():
     assert drawn.shape == (5000, 1) and np.all(drawn >= 0) and abs(drawn.mean() - x.mean()) < 0.1
     again = pickle.loads(pickle.dumps(clone(estimator).fit(x)))
     np.testing.assert_array_equal(again.score_samples(x), estimator.score_samples(x))
-    with pytest.raises(ValueError, match="2 features"):
+    with pytest.raises(qd.DataError, match="2 features, and a density is of one; say by column="):
         DensityEstimator().fit(np.zeros((9, 2)))
+
+
+def test_a_density_of_one_column_of_several():
+    x = np.random.default_rng(3).exponential(size=(200, 1))
+    two = np.column_stack([np.arange(200.0), x])
+    alone = DensityEstimator(bounds=(0, None)).fit(x).score_samples(x)
+    frame = pd.DataFrame(two, columns=["row", "wait"])
+    for column, own in ((1, two), (1, frame), ("wait", frame)):
+        fitted = DensityEstimator(bounds=(0, None), column=column).fit(own)
+        np.testing.assert_array_equal(fitted.score_samples(own), alone)
+    for column, own, message in (
+        (2, two, "column is 2; X has 2 features"), (-1, two, "column is -1"),
+        ("wait", two, "column is 'wait'; X has no names"),
+        ("time", frame, "column is 'time'; X has the columns row, wait"),
+    ):
+        with pytest.raises(qd.DataError, match=message):
+            DensityEstimator(column=column).fit(own)
+
+
+def test_densities_are_searched():
+    x = np.random.default_rng(5).lognormal(sigma=1.5, size=(240, 1))
+    search = GridSearchCV(DensityEstimator(bounds=(0, None)), {"log": [False, True]},
+                          cv=KFold(3, shuffle=True, random_state=1)).fit(x)
+    # A value of many sizes is told better on a logarithmic axis, of which the score is the density
+    # of the values too.
+    assert search.best_params_ == {"log": True}
+    assert search.best_estimator_.density_.evaluate(1.0) > 0
 
 
 def test_grades_in_their_order():
@@ -245,15 +269,22 @@ def test_exposures_in_searches_come_by_routing():
     y = random.poisson(rate * exposure)
     with config_context(enable_metadata_routing=True):
         own = CountRegressor(integrate=False).set_fit_request(exposure=True)
+        own.set_score_request(exposure=True)
         line = make_pipeline(StandardScaler(), own)
         kernels = {"countregressor__kernel": ["constant", "se(x0)"]}
-        search = GridSearchCV(line, kernels, cv=KFold(3, shuffle=True, random_state=1),
-                              scoring=lambda fitted, X, y: -np.mean(
-                                  (np.log(fitted.predict(X)) - np.sin(2 * X[:, 0])) ** 2))
-        search.fit(X, y, exposure=exposure)
+        folds = KFold(3, shuffle=True, random_state=1)
+        search = GridSearchCV(line, kernels, cv=folds).fit(X, y, exposure=exposure)
         assert search.best_params_["countregressor__kernel"] == "se(x0)"
         # As of one fit: a count, of some thirty, tells its rate to a fifth; a curve to less.
         assert np.mean(np.abs(search.predict(X) / rate - 1)) < 0.15
+        own = clone(own).set_params(kernel="se(x0)")
+        scores = cross_val_score(own, X, y, cv=folds, params={"exposure": exposure})
+        # Of rates that vary by half chance leaves a fifth: of their squares more than four fifths.
+        assert scores.min() > 0.6 and search.best_score_ == pytest.approx(scores.mean(), abs=0.1)
+        # A fold is never scored without its exposures: it has no score, and the reason is told.
+        own.set_score_request(exposure=False)
+        with pytest.raises(qd.DataError, match="exposure is missing"):
+            cross_val_score(own, X, y, cv=folds, params={"exposure": exposure}, error_score="raise")
 
 
 def test_bags_in_searches_come_by_routing():

@@ -7,7 +7,9 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _arrays
 from .._density import Density
+from .._errors import DataError
 from . import _reading
 
 
@@ -18,6 +20,9 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     ----------
     bounds : pair of float or None
         Beyond which no value can lie.
+    column : int or str, optional
+        Which column of ``X`` the density is of: its number from 0, or its name where ``X`` is a
+        data frame; else ``X`` has that column alone.
     cells, log, level, seed
         As for `quadrat.Density`.
 
@@ -25,14 +30,25 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     ----------
     density_ : quadrat.Density
         The density with its band.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> waits = np.random.default_rng(1).exponential(size=(200, 1))
+    >>> model = qd.sklearn.DensityEstimator(bounds=(0, None)).fit(waits)
+    >>> bool(abs(model.score_samples([[1.0]])[0] + 1) < 0.3)     # the log of exp(-1) is -1
+    True
+    >>> model.sample(3, random_state=1).shape
+    (3, 1)
     """
 
-    def __init__(self, *, bounds=(None, None), cells=400, log=False, level=0.95, seed=0):
-        self.bounds, self.cells, self.log = bounds, cells, log
+    def __init__(self, *, bounds=(None, None), column=None, cells=400, log=False, level=0.95,
+                 seed=0):
+        self.bounds, self.column, self.cells, self.log = bounds, column, cells, log
         self.level, self.seed = level, seed
 
     def fit(self, X, y=None):
-        """Estimates the density of the one column of `X`."""
+        """Estimates the density of the column of `X`."""
         X = self._one(_reading.to_fit(self, X))
         self.density_ = Density(X, bounds=self.bounds, cells=self.cells, log=self.log,
                                 level=self.level, seed=self.seed)
@@ -57,8 +73,21 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         at = random.choice(len(mass), size=n_samples, p=mass / mass.sum())
         return random.uniform(edges[at], edges[at + 1])[:, None]
 
-    @staticmethod
-    def _one(X):
-        if X.shape[1] != 1:
-            raise ValueError(f"X has {X.shape[1]} features; a density is of one")
-        return X[:, 0]
+    def _one(self, X):
+        """The column that the density is of."""
+        at, names = self.column, list(getattr(self, "feature_names_in_", ()))
+        if at is None:
+            if X.shape[1] != 1:
+                raise DataError(f"X has {X.shape[1]} features, and a density is of one; say by "
+                                "column= which it is")
+            return X[:, 0]
+        if isinstance(at, str):
+            if at not in names:
+                there = f"X has the columns {', '.join(names)}" if names else \
+                    "X has no names of columns; give its number"
+                raise DataError(f"column is {at!r}; {there}")
+            return X[:, names.index(at)]
+        at = _arrays.whole(at, "column")
+        if at >= X.shape[1]:
+            raise DataError(f"column is {at}; X has {X.shape[1]} features, numbered from 0")
+        return np.ascontiguousarray(X[:, at])

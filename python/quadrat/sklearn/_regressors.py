@@ -6,7 +6,9 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import mean_poisson_deviance
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from .. import _arrays
 from .._errors import DataError, FitWarning
@@ -128,18 +130,42 @@ class GPRegressor(Regressor):
 class CountRegressor(Regressor):
     """Counts whose log rate is a Gaussian process.
 
+    Predictions are rates: expected counts of an exposure of one. In searches and cross-validation
+    `exposure` comes by scikit-learn's metadata routing: ``set_fit_request(exposure=True)`` and
+    ``set_score_request(exposure=True)``.
+
     Parameters
     ----------
     kernel, mean, hyperparameters, method, integrate, seed
         As for :class:`GPRegressor`.
     overdispersed : bool
         Whether counts vary by more than chance (negative binomial).
+    rounded : bool
+        Whether targets that are not whole, such as estimated counts, are rounded to the nearest
+        count, halves to the even one. Else they are refused: they may be a wrong column.
+
+    Attributes
+    ----------
+    posterior_, kernel_, hyperparameters_, log_evidence_
+        As of :class:`GPRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> people = np.tile([100.0, 400.0, 250.0], 10)
+    >>> cases = np.round(people * np.exp(np.sin(X[:, 0]) - 2))
+    >>> model = qd.sklearn.CountRegressor("se(x0)").fit(X, cases, exposure=people)
+    >>> bool(np.max(np.abs(np.log(model.predict(X)) - np.sin(X[:, 0]) + 2)) < 0.1)
+    True
+    >>> bool(model.score(X, cases, exposure=people) > 0.99)
+    True
     """
 
-    def __init__(self, kernel=None, *, mean="constant", overdispersed=False,
+    def __init__(self, kernel=None, *, mean="constant", overdispersed=False, rounded=False,
                  hyperparameters=None, method="auto", integrate="auto", seed=0):
         self.kernel, self.mean, self.overdispersed = kernel, mean, overdispersed
-        self.hyperparameters, self.method = hyperparameters, method
+        self.rounded, self.hyperparameters, self.method = rounded, hyperparameters, method
         self.integrate, self.seed = integrate, seed
 
     def __sklearn_tags__(self):
@@ -147,9 +173,69 @@ class CountRegressor(Regressor):
         tags.target_tags.positive_only = True
         return tags
 
-    def fit(self, X, y, exposure=None):
-        """Fits the model to counts `y`, which are proportional to `exposure`."""
+    def fit(self, X, y, exposure=None, **unknown):
+        """Fits the model to counts.
+
+        Parameters
+        ----------
+        X : array_like
+            The inputs.
+        y : array_like
+            The counts of the rows.
+        exposure : array_like, optional
+            What counts are proportional to, such as people; one each where it is not given.
+        **unknown
+            Refused; of `sample_weight` it is said what to give in its place.
+        """
+        if "sample_weight" in unknown:
+            raise DataError("sample_weight is not taken by CountRegressor.fit; where it is what "
+                            "counts are proportional to, give counts as y and exposure=")
+        if unknown:
+            raise TypeError(f"fit has no argument {min(unknown)!r}; there are X, y and exposure")
         X, y = _reading.to_fit_targets(self, X, y)
+        if _arrays.boolean(self.rounded, "rounded"):
+            y = np.round(y)
         is_wide = _arrays.boolean(self.overdispersed, "overdispersed")
         kind = NegativeBinomial if is_wide else Poisson
-        return self._fitted(X, kind(y, exposure))
+        self._fitted(X, kind(y, exposure))
+        self._has_exposure = exposure is not None
+        return self
+
+    def score(self, X, y, exposure=None, sample_weight=None):
+        """D² of counts: the share of their Poisson deviance that the rates explain.
+
+        One minus the deviance of `y` from exposure times the predicted rate, by that from the
+        exposure times the one rate that all of `y` have together. Without exposures it is
+        scikit-learn's ``d2_tweedie_score(.., power=1)``. At best it is 1, and 0 where rates tell no
+        more than that one rate. Targets are not rounded.
+
+        Parameters
+        ----------
+        X, y, exposure : array_like
+            As for :meth:`fit`; `exposure` is needed where the fit had one.
+        sample_weight : array_like, optional
+            How much a row counts in the score.
+        """
+        rate = self.predict(X)
+        if exposure is None and self._has_exposure:
+            raise DataError("exposure is missing: the fit had one, and its rates are no counts; "
+                            "give exposure=, in searches by set_score_request(exposure=True)")
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
+        exposure = _arrays.column(1.0 if exposure is None else exposure, "exposure", None, len(y))
+        if not np.all(exposure > 0):
+            at = int(np.argmin(exposure > 0))
+            raise DataError(f"exposure: row {at} is {exposure[at]:g}; an exposure is above zero")
+        if np.any(y < 0):
+            at = int(np.argmax(y < 0))
+            raise DataError(f"y: row {at} is {y[at]:g}; a count is zero or above")
+        share = sample_weight if sample_weight is None else _arrays.column(
+            sample_weight, "sample_weight", None, len(y))
+        total = np.average(y, weights=share)
+        one = total / np.average(exposure, weights=share) * exposure
+        # Rates too small for a double are told apart from none.
+        told = np.maximum(rate * exposure, np.finfo(float).tiny)
+        left = mean_poisson_deviance(y, told, sample_weight=share)
+        whole = mean_poisson_deviance(y, one, sample_weight=share) if total > 0 else 0.0
+        if whole == 0:
+            return 1.0 if left == 0 else 0.0
+        return float(1 - left / whole)
