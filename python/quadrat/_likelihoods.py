@@ -65,6 +65,13 @@ class Gaussian(Likelihood):
         Adds a learned variance to the known one.
     link : {"exp", "softplus"}, optional
         What is added up or averaged is ``link(f)``, which is never negative.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> weights = qd.Gaussian([2.1, 1.4, 3.0], [0.1, 0.1, 0.4])      # a variance for each
+    >>> qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), weights)
+    <Model se(x), 3 rows>
     """
 
     name = "gaussian"
@@ -75,7 +82,16 @@ class Gaussian(Likelihood):
 
 
 class Laplace(Likelihood):
-    """Values with double exponential noise of known scale, as that of differential privacy."""
+    """Values with double exponential noise of known scale, as that of differential privacy.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> private = qd.Laplace([104.0, 87.0, 95.0], scale=2.0)     # counts with privacy noise
+    >>> post = qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), private).fit()
+    >>> bool(90 < post.predict(qd.point(x=[0.5])).mean[0] < 105)
+    True
+    """
 
     name = "laplace"
 
@@ -84,7 +100,17 @@ class Laplace(Likelihood):
 
 
 class StudentT(Likelihood):
-    """Values with heavy-tailed noise; `variance` is the squared scale, learned unless given."""
+    """Values with heavy-tailed noise; `variance` is the squared scale, learned unless given.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> x = np.arange(9.0)
+    >>> y = np.where(x == 4, 20.0, np.sin(x / 2))                    # one value is far out
+    >>> post = qd.Model("se(x)").observe(qd.point(x=x), qd.StudentT(y, 0.01, degrees=4)).fit()
+    >>> bool(post.predict(qd.point(x=[4.0])).mean[0] < 5)
+    True
+    """
 
     name = "student_t"
 
@@ -94,7 +120,16 @@ class StudentT(Likelihood):
 
 
 class Interval(Likelihood):
-    """Values known to lie between two numbers, infinite for none, equal for an exact value."""
+    """Values known to lie between two numbers, infinite for none, equal for an exact value.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> rounded = qd.Interval([2, 3, 3], [3, 4, np.inf], 0.01)       # the last is 3 or more
+    >>> post = qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), rounded).fit()
+    >>> bool(2 < post.predict(qd.point(x=[0.0])).mean[0] < 3)
+    True
+    """
 
     name = "interval"
 
@@ -121,6 +156,14 @@ class Censored(Likelihood):
         Limits, in place of sides: a value at or beyond one is censored there.
     variance, extra
         As for :class:`Gaussian`.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> lead = qd.Censored([0.5, 0.9, 0.5], ["left", "none", "left"], variance=0.01)
+    >>> post = qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), lead).fit()
+    >>> bool(post.predict(qd.point(x=[0.0])).mean[0] < 0.6)          # below the limit, 0.5
+    True
     """
 
     name = "censored"
@@ -147,7 +190,15 @@ class Censored(Likelihood):
 
 
 class Truncated(Likelihood):
-    """Values of which none was recorded beyond a limit."""
+    """Values of which none was recorded beyond a limit.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> kept = qd.Truncated([1.2, 1.9, 1.4], lower=1.0, variance=0.1)    # none below 1 was kept
+    >>> qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), kept)
+    <Model se(x), 3 rows>
+    """
 
     name = "truncated"
 
@@ -170,6 +221,14 @@ class Ordinal(Likelihood):
         How many ranks there are, where thresholds are learned.
     variance, extra
         As for :class:`Gaussian`.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> grades = qd.Ordinal([1, 3, 2], thresholds=[4.0, 6.0], variance=0.1)
+    >>> post = qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), grades).fit()
+    >>> bool(post.predict(qd.point(x=[1.0])).mean[0] > 5)
+    True
     """
 
     name = "ordinal"
@@ -183,7 +242,16 @@ class Ordinal(Likelihood):
 
 
 class Positive(Likelihood):
-    """The function is above a margin; `sd` is how sharply, small beside its values."""
+    """The function is above a margin; `sd` is how sharply, small beside its values.
+
+    Examples
+    --------
+    >>> import numpy as np, quadrat as qd
+    >>> model = qd.Model("se(x)").observe(qd.point(x=[0, 1, 3]), value=[2, 0.1, 1], noise=0)
+    >>> model = model.observe(qd.point(x=np.linspace(0, 3, 13)), qd.Positive(sd=0.01))
+    >>> bool(model.fit().predict(qd.point(x=[1.5])).mean[0] > 0)
+    True
+    """
 
     name = "positive"
 
@@ -196,7 +264,17 @@ class Positive(Likelihood):
 
 
 class Bernoulli(Likelihood):
-    """Yes (1) or no (0 or -1), with the probability ``sigmoid(f)``."""
+    """Yes (1) or no (0 or -1), with the probability ``sigmoid(f)``.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> ill = qd.Bernoulli([0, 0, 1, 0, 1, 1])
+    >>> post = qd.Model("se(dose)").observe(qd.point(dose=range(6)), ill).fit()
+    >>> share = post.predict(qd.point(dose=[0, 5]), scale="response").mean
+    >>> bool(0 < share[0] < share[1] < 1)
+    True
+    """
 
     name = "bernoulli"
 
@@ -205,7 +283,16 @@ class Bernoulli(Likelihood):
 
 
 class Binomial(Likelihood):
-    """Successes among trials, with the probability ``sigmoid(f)``."""
+    """Successes among trials, with the probability ``sigmoid(f)``.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> ill = qd.Binomial([2, 9, 31], [50, 50, 50])
+    >>> post = qd.Model("se(dose)").observe(qd.point(dose=[0, 1, 2]), ill).fit()
+    >>> bool(0.45 < post.predict(qd.point(dose=[2]), scale="response").mean[0] < 0.75)    # 31 of 50
+    True
+    """
 
     name = "binomial"
 
@@ -225,6 +312,14 @@ class Poisson(Likelihood):
         What the mean is proportional to, such as a population; 1 where it is not given.
     link : {"exp", "square", "softplus"}, optional
         That of the model, else ``exp``.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> cases = qd.Poisson([52, 41, 88], exposure=[1000, 1000, 2000])
+    >>> post = qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), cases).fit()
+    >>> bool(0.03 < post.predict(qd.point(x=[1]), scale="response").mean[0] < 0.06)    # per person
+    True
     """
 
     name = "poisson"
@@ -237,7 +332,16 @@ class Poisson(Likelihood):
 
 
 class NegativeBinomial(Likelihood):
-    """Overdispersed counts: variance ``mu + dispersion mu^2``, the dispersion learned or given."""
+    """Overdispersed counts: variance ``mu + dispersion mu^2``, the dispersion learned or given.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> crabs = qd.NegativeBinomial([0, 14, 3, 25, 8], dispersion=0.8)
+    >>> post = qd.Model("se(x)").observe(qd.point(x=range(5)), crabs).fit()
+    >>> bool(post.predict(qd.point(x=[2]), scale="response").mean[0] > 0)
+    True
+    """
 
     name = "negative_binomial"
     _takes_link = True
@@ -251,7 +355,16 @@ class NegativeBinomial(Likelihood):
 
 
 class Exponential(Likelihood):
-    """Waiting times and other positive values with the mean ``link(f)``."""
+    """Waiting times and other positive values with the mean ``link(f)``.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> waits = qd.Exponential([3.1, 0.4, 7.9, 2.2])
+    >>> post = qd.Model("se(x)").observe(qd.point(x=range(4)), waits).fit()
+    >>> bool(post.predict(qd.point(x=[2]), scale="response").mean[0] > 0)
+    True
+    """
 
     name = "exponential"
     _takes_link = True
@@ -261,7 +374,16 @@ class Exponential(Likelihood):
 
 
 class Gamma(Likelihood):
-    """Positive values with the mean ``exp(f)`` and variance ``mean^2 / shape``."""
+    """Positive values with the mean ``exp(f)`` and variance ``mean^2 / shape``.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> claims = qd.Gamma([310.0, 290, 520, 480], shape=20)
+    >>> post = qd.Model("se(x)").observe(qd.point(x=range(4)), claims).fit()
+    >>> bool(300 < post.predict(qd.point(x=[3]), scale="response").mean[0] < 600)
+    True
+    """
 
     name = "gamma"
 
@@ -273,6 +395,14 @@ class LogNormal(Likelihood):
     """Positive values with the mean ``exp(f)`` and a logarithm of standard deviation `sd`.
 
     `sd` is a number, an array or the name of a column; learned where it is not given.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> incomes = qd.LogNormal([21.0, 24, 38, 35], sd=0.1)
+    >>> post = qd.Model("se(x)").observe(qd.point(x=range(4)), incomes).fit()
+    >>> bool(30 < post.predict(qd.point(x=[3]), scale="response").mean[0] < 42)
+    True
     """
 
     name = "lognormal"

@@ -304,6 +304,15 @@ def load(path):
     ------
     LoadError
         For a file that is none, is damaged, or is of another format.
+
+    Examples
+    --------
+    >>> import os, tempfile, quadrat as qd
+    >>> post = qd.Model("se(x)").observe(qd.point(x=[0, 1, 2]), value=[1, 3, 2], noise=0.1).fit()
+    >>> path = os.path.join(tempfile.mkdtemp(), "curve.quadrat")
+    >>> post.save(path)
+    >>> qd.load(path).predict(qd.point(x=[1.5])).mean == post.predict(qd.point(x=[1.5])).mean
+    array([ True])
     """
     with open(os.fspath(path), "rb") as file:
         data = file.read()

@@ -116,6 +116,19 @@ def run(study, *, folder=None, progress=None):
         as its message.
     NotConverged
         When there is no answer that can be told.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> result = qd.run({
+    ...     "latent": {"kernel": "se(x)"},
+    ...     "observe": [{"file": {"x": [0, 1, 2], "y": [0.1, 0.9, 0.8]}, "support": {"point": ["x"]},
+    ...                  "likelihood": {"gaussian": {"value": "y", "variance": 0.01}}}],
+    ...     "predict": [{"name": "curve", "support":
+    ...                  {"grid": {"x": {"from": 0, "to": 2, "step": 0.5}}}}],
+    ... })
+    >>> result["curve"]
+    <Table of 5 rows: x, mean, sd, lower, median, upper>
     """
     if not isinstance(study, (str, os.PathLike, Mapping)):
         raise TypeError(f"study is {type(study).__name__}; give a path, or a dict of its sections")

@@ -369,6 +369,18 @@ def region(geometries, *, dims=("x", "y"), planar=None, aggregate=None, **inputs
         The integral over the region, or that divided by its area.
     **inputs
         Further inputs, as in :func:`box`.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> def square(x):
+    ...     ring = [[x, 0], [x + 1, 0], [x + 1, 1], [x, 1], [x, 0]]
+    ...     return {"type": "Polygon", "coordinates": [ring]}
+    >>> model = qd.Model("se(x, y, shared = true)")
+    >>> births = qd.region([square(0), square(1), square(2)], aggregate="sum")
+    >>> post = model.observe(births, value=[10, 14, 9], noise=0).fit()
+    >>> post.predict(qd.region([square(1)], aggregate="sum")).mean.round(2)
+    array([14.])
     """
     return _Region(geometries, dims, planar, inputs, aggregate)
 
@@ -390,6 +402,15 @@ def bag(inputs=None, /, *, key, weight=None, keys=None, aggregate=None, **named)
         The bags in the order of the rows; in the order of their first points where not given.
     aggregate : {"sum", "mean"}
         The sum of weight times value, or that divided by the sum of weights.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> pixels = qd.bag(x=[0, 1, 2, 3], key=["a", "a", "b", "b"], weight=[5, 5, 2, 8],
+    ...                 aggregate="mean")
+    >>> post = qd.Model("se(x)").observe(pixels, value=[1.0, 3.0], noise=0).fit()
+    >>> post.predict(pixels).mean.round(2)
+    array([1., 3.])
     """
     return _Bag(_named(inputs, named), key, weight, keys, aggregate)
 

@@ -56,6 +56,15 @@ class Bags:
         The column of the weight of each point, such as people; one each where it is not given.
     aggregate : {"sum", "mean"}
         The sum of weight times value, or that divided by the sum of weights.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> parts = [{"town": [0, 0, 1], "x": [0.0, 1, 2]}, {"town": [2, 2], "x": [3.0, 4]}]
+    >>> counts = {"town": [0, 1, 2], "cases": [12, 9, 21]}
+    >>> bags = qd.dask.Bags(parts, counts, qd.Poisson("cases"), inputs=["x"], key="town")
+    >>> bags.columns()
+    ['x', 'town']
     """
 
     def __init__(self, points, rows, likelihood, *, inputs, key, weight=None, aggregate="sum"):
