@@ -30,8 +30,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 # The checks make up targets that are not whole and rows of several columns; those of classifiers
 # fit three hundred rows at a time.
-ESTIMATORS = [GPRegressor(), CountRegressor(rounded=True), CensoredRegressor(), AggregateRegressor(),
-              OrdinalRegressor(method="laplace", integrate=False), DensityEstimator(column=0)]
+ESTIMATORS = [GPRegressor(), CountRegressor(rounded=True), CensoredRegressor(),
+              AggregateRegressor(), OrdinalRegressor(method="laplace", integrate=False),
+              DensityEstimator(column=0)]
 
 
 @parametrize_with_checks(ESTIMATORS)
