@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from . import _arrays, _frames
 from ._errors import DataError, FitWarning
@@ -12,6 +13,12 @@ from ._posterior import write
 from ._study import run
 from ._supports import region
 from ._told import NUMBERS, apart
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._kernels import Kernel
+    from ._types import Path, Progress
 
 _KEY = "quadrat_row"
 
@@ -29,20 +36,21 @@ class ArealFit:
         What a careful reader should know.
     """
 
-    def __init__(self, source, study, aggregate, planar, result):
+    def __init__(self, source: Any, study: Mapping[str, Any], aggregate: str | None,
+                 planar: bool | None, result: Any) -> None:
         self._source, self._study, self._aggregate = source, study, aggregate
         self._planar, self.posterior = planar, result.posterior
         self.is_planar = _is_plane(source, planar)
         self.warnings, self._model = result.warnings, result.model
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<ArealFit of {self._study['title']}, {self.posterior.kernel}>"
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the model file, which ``quadrat predict`` reads."""
         write(path, self._model)
 
-    def predict(self, target=None, *, cell=None):
+    def predict(self, target: Any = None, *, cell: float | None = None) -> Any:
         """What is told of other areas.
 
         Parameters
@@ -70,10 +78,12 @@ class ArealFit:
         return _told(target, self.posterior.predict(support).to_dict())
 
 
-def areal_interpolate(source, target=None, *, total=None, average=None, counts=None, exposure=None,
-                      variance=0, overdispersed=False, kernel=None, link=None,
-                      hyperparameters=None, method="auto", planar=None, seed=0,
-                      progress=None):
+def areal_interpolate(source: Any, target: Any = None, *, total: str | None = None,
+                      average: str | None = None, counts: str | None = None,
+                      exposure: str | None = None, variance: float = 0, overdispersed: bool = False,
+                      kernel: str | Kernel | None = None, link: str | None = None,
+                      hyperparameters: Mapping[str, Any] | None = None, method: str = "auto",
+                      planar: bool | None = None, seed: int = 0, progress: Progress = None) -> Any:
     """Totals, averages or counts of some areas, told for others, with intervals.
 
     Every area enters as the integral or the average over it that it is. Totals of the sources are

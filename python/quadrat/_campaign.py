@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from ._posterior import Posterior
 from ._study import Table
 from ._supports import Placed, Support, point
 from ._told import apart
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._types import Frame, Path, Progress
 
 # Columns that a choice has besides places and answers.
 _CHOSEN = ("candidate", "information_bits", "hyperparameter_bits", "cost", "bits_per_cost")
@@ -80,8 +86,9 @@ class Campaign:
     18.0
     """
 
-    def __init__(self, model, candidates, kinds, costs, *, about=None, budget=None, data=None,
-                 **fit):
+    def __init__(self, model: Any, candidates: Any, kinds: Any, costs: Any, *,
+                 about: Support | None = None, budget: float | None = None,
+                 data: Frame | None = None, **fit: Any) -> None:
         if isinstance(model, Model):
             model = model.fit(**fit)
         elif not isinstance(model, Posterior):
@@ -110,45 +117,46 @@ class Campaign:
         return _restored, (self.posterior, self._placed, self._ways, self._about, self._spent,
                            self._budget)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         paid = "" if self._budget is None else f", {self._spent:g} of {self._budget:g} spent"
         return (f"<Campaign of {self._placed.rows} candidates: {', '.join(self.kinds)}; "
                 f"{self.posterior.facts['rows']} rows known{paid}>")
 
     @property
-    def kinds(self):
+    def kinds(self) -> list[str]:
         """The ways of measuring."""
         return [way["name"] for way in self._ways]
 
     @property
-    def costs(self):
+    def costs(self) -> dict[str, float]:
         """What one measurement of each kind costs."""
         return {way["name"]: way["cost"] for way in self._ways}
 
     @property
-    def spent(self):
+    def spent(self) -> float:
         """The costs of all measurements that were told."""
         return self._spent
 
     @spent.setter
-    def spent(self, cost):
+    def spent(self, cost: float) -> None:
         self._spent = _amount(cost, "spent")
 
     @property
-    def budget(self):
+    def budget(self) -> float | None:
         """What all measurements may cost together, or `None`."""
         return self._budget
 
     @budget.setter
-    def budget(self, budget):
+    def budget(self, budget: float | None) -> None:
         self._budget = None if budget is None else _amount(budget, "budget")
 
     @property
-    def left(self):
+    def left(self) -> float | None:
         """What is left of the budget, not below zero; `None` where there is no budget."""
         return None if self._budget is None else max(self._budget - self._spent, 0.0)
 
-    def ask(self, batch=None, policy="per-cost", budget=None, *, steps=None, above=None, seed=1):
+    def ask(self, batch: int | None = None, policy: str = "per-cost", budget: float | None = None,
+            *, steps: int | None = None, above: float | None = None, seed: int = 1) -> Any:
         """Chooses measurements, each the best beside those before it, none of which is known yet.
 
         Parameters
@@ -194,7 +202,7 @@ class Campaign:
             columns[name] = _arrays.received(told[name])
         return Table(columns)
 
-    def information(self, policy="information", *, above=None):
+    def information(self, policy: str = "information", *, above: float | None = None) -> Any:
         """What each kind alone would tell at every candidate, in bits: a :class:`Table`.
 
         Parameters
@@ -248,7 +256,8 @@ class Campaign:
     def _where(self, at):
         return {name: np.asarray(own)[at] for name, own in self._placed.columns.items()}
 
-    def tell(self, rows, *, kind=None, relearn=False, progress=None):
+    def tell(self, rows: Frame, *, kind: str | None = None, relearn: bool = False,
+             progress: Progress = None) -> Campaign:
         """Adds rows that were measured; returns the campaign.
 
         Parameters
@@ -307,7 +316,8 @@ class Campaign:
             self.relearn(progress=progress)
         return self
 
-    def relearn(self, *, seed=0, starts=None, threads=None, progress=None):
+    def relearn(self, *, seed: int = 0, starts: int | None = None, threads: int | None = None,
+                progress: Progress = None) -> Campaign:
         """Learns the hyperparameters again from all rows; arguments as for `Model.fit`."""
         numbers = [None if own is None else _arrays.whole(own, name, 1)
                    for own, name in ((starts, "starts"), (threads, "threads"))]
@@ -336,7 +346,7 @@ class Campaign:
             own[name] = _arrays.column(cells[name], name, rows=count)
         return self._placed.moved(own)
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the model with candidates, kinds and costs beside it.
 
         `load` gives the campaign again; to the program it is a model, whose tables are called as

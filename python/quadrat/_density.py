@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,13 @@ from ._errors import DataError, FitWarning
 from ._posterior import write
 from ._told import Unchanging
 from ._ungroup import Answer
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._types import Column, Ends, Floats, Frame, Path
 
 
 class Density(Unchanging):
@@ -57,8 +65,10 @@ class Density(Unchanging):
     # The frame that the rows were columns of.
     _like = None
 
-    def __init__(self, x, *, bounds=(None, None), weights=None, range=None, cells=400, log=False,
-                 level=0.95, draws=8000, seed=1, data=None, given=None):
+    def __init__(self, x: Column, *, bounds: Ends = (None, None), weights: Column | None = None,
+                 range: Ends | None = None, cells: int = 400, log: bool = False,
+                 level: float = 0.95, draws: int = 8000, seed: int = 1, data: Frame | None = None,
+                 given: Any = None) -> None:
         if given is not None:
             raise DataError("given asks for a density at every place of another column; use "
                             "qd.ConditionalDensity(x, given=..)")
@@ -70,8 +80,10 @@ class Density(Unchanging):
                         **asked}, named(x, "x"))
 
     @classmethod
-    def from_intervals(cls, lower, upper, *, bounds=(None, None), weights=None, range=None,
-                       cells=400, log=False, level=0.95, draws=8000, seed=1, data=None):
+    def from_intervals(cls, lower: Column, upper: Column, *, bounds: Ends = (None, None),
+                       weights: Column | None = None, range: Ends | None = None, cells: int = 400,
+                       log: bool = False, level: float = 0.95, draws: int = 8000, seed: int = 1,
+                       data: Frame | None = None) -> Density:
         """From intervals that values lie in: rounded or censored ones; ends may be infinite."""
         made = cls.__new__(cls)
         made._like = data = _frames.held(data)
@@ -84,7 +96,7 @@ class Density(Unchanging):
         return made
 
     @classmethod
-    def from_bins(cls, lower, upper, count, **settings):
+    def from_bins(cls, lower: Column, upper: Column, count: Column, **settings: Any) -> Density:
         """From counts in bins, which may be unequal, overlap, and be open at the ends."""
         return cls.from_intervals(lower, upper, weights=count, **settings)
 
@@ -104,22 +116,22 @@ class Density(Unchanging):
     def __reduce__(self):
         return _restored, (self._told.to_bytes(), self.level, self._rows, self._names)
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes a model file, which `load` and the program ``quadrat predict`` read.
 
         It has no rows, which a pickle keeps for plots; draws are made again by their seed.
         """
         write(path, self._told.to_model(self._names))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Density on {len(self.x)} cells from {self.edges[0]:.4g} to {self.edges[-1]:.4g}>"
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know."""
         return self._told.warnings
 
-    def evaluate(self, x):
+    def evaluate(self, x: ArrayLike) -> Any:
         """The density at places; zero outside the cells, and nan where `x` is nan."""
         at = np.atleast_1d(_arrays.numbers(x, "x"))
         found = _arrays.received(self._told.evaluate(np.ascontiguousarray(at.ravel())))
@@ -128,50 +140,51 @@ class Density(Unchanging):
 
     __call__ = evaluate
 
-    def band(self, simultaneous=False):
+    def band(self, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends in the cells; of all cells together where `simultaneous`."""
         is_whole = _arrays.boolean(simultaneous, "simultaneous")
         return self._simultaneous if is_whole else (self.lower, self.upper)
 
-    def cdf(self, x):
+    def cdf(self, x: float) -> Answer:
         """The probability of at most `x`, with its interval."""
         return Answer(*self._told.cdf(_arrays.limit(x, "x")))
 
-    def quantile(self, p):
+    def quantile(self, p: float) -> Answer:
         """A quantile, with its interval; of 0 and 1 the ends of the cells."""
         p = _arrays.probability(p, "p", with_ends=True)
         return Answer(*self._told.quantile(p))
 
-    def probability(self, start, end):
+    def probability(self, start: float | None, end: float | None) -> Answer:
         """The probability between two places in either order, with its interval.
 
         `None` or infinite where there is no end.
         """
         return Answer(*self._told.probability(*_arrays.between(start, end)))
 
-    def mean(self):
+    def mean(self) -> Answer:
         """The mean, with its interval."""
         return Answer(*self._told.mean())
 
-    def sd(self):
+    def sd(self) -> Answer:
         """The standard deviation, with its interval."""
         return Answer(*self._told.sd())
 
-    def modes(self):
+    def modes(self) -> list[Any]:
         """Place, density and probability of every maximum."""
         return self._told.modes()
 
-    def highest_density_region(self, probability):
+    def highest_density_region(self, probability: float) -> list[Any]:
         """The smallest intervals that hold a probability."""
         probability = _arrays.probability(probability, "probability", with_ends=True)
         return self._told.highest_density_region(probability)
 
-    def draws(self, n, seed=1):
+    def draws(self, n: int, seed: int = 1) -> Floats:
         """Draws of the density in the cells, shape ``(n, cells)``."""
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self.x))
 
-    def plot(self, ax=None, *, simultaneous=False, rows=True, **style):
+    def plot(self, ax: Any = None, *, simultaneous: bool = False, rows: bool = True,
+             **style: Any) -> Any:
         """Draws the density with its band, and what was seen of it; needs matplotlib.
 
         Values are ticks at the foot, or bars where they stand in bins that do not overlap.
@@ -205,11 +218,11 @@ class Density(Unchanging):
         ax.legend(frameon=False)
         return ax
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Cells, density and band, column by column."""
         return {"x": self.x, "density": self.density, "lower": self.lower, "upper": self.upper}
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The same as a data frame: of the kind of the rows that were given, else of pandas."""
         return _frames.make(self.to_dict(), self._like, has_rows_of=False)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _arrays, _frames, _groups
@@ -10,6 +12,15 @@ from ._likelihoods import Gaussian, NegativeBinomial, Poisson
 from ._model import Model
 from ._supports import bag, point
 from ._told import NUMBERS, apart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ._kernels import Kernel
+    from ._posterior import Posterior
+    from ._prediction import Prediction
+    from ._types import Frame, Progress
 
 
 class Disaggregated:
@@ -23,25 +34,26 @@ class Disaggregated:
         Of every pixel the mean per unit of weight, such as cases per person, or the average.
     """
 
-    def __init__(self, posterior, pixels, key, inputs, weight, level):
+    def __init__(self, posterior: Posterior, pixels: Frame, key: str, inputs: Sequence[str],
+                 weight: str | None, level: float) -> None:
         self.posterior, self._pixels, self._level = posterior, pixels, level
         self._key, self._inputs, self._weight = key, inputs, weight
         self.rate = posterior.predict(point(dict(zip(inputs, inputs))), level=level, data=pixels)
         self._total = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rate)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Disaggregated: {len(self)} pixels, {self.posterior.kernel}>"
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know."""
         return [*self.posterior.warnings, *self.rate.warnings]
 
     @property
-    def total(self):
+    def total(self) -> Prediction:
         """Of every pixel weight times rate, such as cases: a Prediction."""
         if self._total is None:
             own = bag(dict(zip(self._inputs, self._inputs)), key=range(len(self)),
@@ -49,7 +61,7 @@ class Disaggregated:
             self._total = self.posterior.predict(own, level=self._level, data=self._pixels)
         return self._total
 
-    def to_dict(self, what="rate"):
+    def to_dict(self, what: str = "rate") -> dict[str, Any]:
         """Keys, inputs and weights of the pixels, and what is told of each.
 
         Parameters
@@ -66,18 +78,22 @@ class Disaggregated:
         told = getattr(self, what)
         return {**columns, **{name: getattr(told, name) for name in NUMBERS}}
 
-    def to_frame(self, what="rate"):
+    def to_frame(self, what: str = "rate") -> Any:
         """The same as a data frame of the kind of the pixels."""
         return _frames.make(self.to_dict(what), self._pixels)
 
-    def plot(self, ax=None, **style):
+    def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draws the rates over one input or two, as `Prediction.plot`."""
         return self.rate.plot(ax, **style)
 
 
-def disaggregate(bags, pixels, *, key, counts=None, total=None, average=None, inputs=("x", "y"),
-                 weight=None, variance=0, overdispersed=False, kernel=None, mean="constant",
-                 link=None, hyperparameters=None, fit=None, level=0.95, seed=0, progress=None):
+def disaggregate(bags: Frame, pixels: Frame, *, key: str, counts: str | None = None,
+                 total: str | None = None, average: str | None = None,
+                 inputs: Sequence[str] = ("x", "y"), weight: str | None = None, variance: Any = 0,
+                 overdispersed: bool = False, kernel: str | Kernel | None = None,
+                 mean: str | float = "constant", link: str | None = None,
+                 hyperparameters: Mapping[str, Any] | None = None, fit: Any = None,
+                 level: float = 0.95, seed: int = 0, progress: Progress = None) -> Disaggregated:
     """Counts, totals or averages of bags, told for the pixels that they are made of.
 
     Covariates vary within bags, so that bags can tell what they do. Means of counts are added up

@@ -24,7 +24,7 @@ class Kernel:
 
     __slots__ = ("expression", "_is_sum")
 
-    def __init__(self, expression):
+    def __init__(self, expression: str | Kernel) -> None:
         self.expression = str(expression)
         depth = 0
         self._is_sum = False
@@ -32,28 +32,28 @@ class Kernel:
             depth += {"(": 1, ")": -1}.get(letter, 0)
             self._is_sum |= letter == "+" and depth == 0
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.expression
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Kernel({self.expression!r})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Kernel) and self.expression == other.expression
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.expression)
 
-    def __add__(self, other):
+    def __add__(self, other: str | Kernel) -> Kernel:
         return Kernel(f"{self} + {other}")
 
-    def __radd__(self, other):
+    def __radd__(self, other: str | Kernel) -> Kernel:
         return Kernel(f"{other} + {self}")
 
-    def __mul__(self, other):
+    def __mul__(self, other: str | Kernel) -> Kernel:
         return Kernel(f"{self._factor()} * {Kernel(other)._factor()}")
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: str | Kernel) -> Kernel:
         return Kernel(other) * self
 
     def _factor(self):

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _arrays, _frames
 from ._errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._types import Column, Frame
 
 # What codes of censored values mean, besides numbers below, at and above zero.
 _SIDES = {"left": -1.0, "none": 0.0, "right": 1.0}
@@ -22,16 +32,17 @@ class Likelihood:
     _columns = ()
     _takes_link = False
 
-    def __init__(self, columns, settings):
+    def __init__(self, columns: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         self._given = {name: value for name, value in columns.items() if value is not None}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         for name in ("link", "sigmoid"):
             _arrays.word(self._settings.get(name), name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(self._given)}>"
 
-    def columns(self, rows, data=None, link=None):
+    def columns(self, rows: int, data: Frame | None = None,
+                link: str | None = None) -> dict[str, Any]:
         """Its columns and settings by name, of so many rows."""
         given = {name: self._column(name, value, rows, data)
                  for name, value in self._given.items()}
@@ -76,7 +87,8 @@ class Gaussian(Likelihood):
 
     name = "gaussian"
 
-    def __init__(self, value, variance=None, *, extra=None, link=None):
+    def __init__(self, value: Column, variance: Column | None = None, *, extra: str | None = None,
+                 link: str | None = None) -> None:
         settings = {**_noise(variance, extra), "link": None if link == "identity" else link}
         super().__init__({"value": value, "variance": variance}, settings)
 
@@ -95,7 +107,7 @@ class Laplace(Likelihood):
 
     name = "laplace"
 
-    def __init__(self, value, scale):
+    def __init__(self, value: Column, scale: Column) -> None:
         super().__init__({"value": value, "scale": scale}, {})
 
 
@@ -114,7 +126,8 @@ class StudentT(Likelihood):
 
     name = "student_t"
 
-    def __init__(self, value, variance=None, *, degrees=None, extra=None):
+    def __init__(self, value: Column, variance: Column | None = None, *,
+                 degrees: float | None = None, extra: str | None = None) -> None:
         settings = {**_noise(variance, extra), "degrees": _number(degrees, "degrees")}
         super().__init__({"value": value, "variance": variance}, settings)
 
@@ -133,7 +146,8 @@ class Interval(Likelihood):
 
     name = "interval"
 
-    def __init__(self, lower, upper, variance=None, *, extra=None):
+    def __init__(self, lower: Column, upper: Column, variance: Column | None = None, *,
+                 extra: str | None = None) -> None:
         for name, end in (("lower", lower), ("upper", upper)):
             if end is None:
                 inf = "-inf" if name == "lower" else "inf"
@@ -168,7 +182,9 @@ class Censored(Likelihood):
 
     name = "censored"
 
-    def __init__(self, value, side=None, *, lower=None, upper=None, variance=None, extra=None):
+    def __init__(self, value: Column, side: Column | None = None, *, lower: Column | None = None,
+                 upper: Column | None = None, variance: Column | None = None,
+                 extra: str | None = None) -> None:
         if (side is None) == (lower is None and upper is None):
             raise DataError("give either side or limits (lower, upper)")
         columns = {"value": value, "side": side, "lower": lower, "upper": upper}
@@ -202,7 +218,8 @@ class Truncated(Likelihood):
 
     name = "truncated"
 
-    def __init__(self, value, *, lower=None, upper=None, variance=None, extra=None):
+    def __init__(self, value: Column, *, lower: Column | None = None, upper: Column | None = None,
+                 variance: Column | None = None, extra: str | None = None) -> None:
         columns = {"value": value, "lower": lower, "upper": upper, "variance": variance}
         super().__init__(columns, _noise(variance, extra))
 
@@ -233,7 +250,9 @@ class Ordinal(Likelihood):
 
     name = "ordinal"
 
-    def __init__(self, rank, thresholds=None, *, ranks=None, variance=None, extra=None):
+    def __init__(self, rank: Column, thresholds: ArrayLike | None = None, *,
+                 ranks: int | None = None, variance: Column | None = None,
+                 extra: str | None = None) -> None:
         if thresholds is not None:
             thresholds = _arrays.column(thresholds, "thresholds")
         ranks = None if ranks is None else _arrays.whole(ranks, "ranks", 2)
@@ -255,11 +274,12 @@ class Positive(Likelihood):
 
     name = "positive"
 
-    def __init__(self, *, sd, margin=0.0):
+    def __init__(self, *, sd: float, margin: float = 0.0) -> None:
         super().__init__({}, {"margin": _arrays.number(margin, "margin"),
                               "sd": _arrays.number(sd, "sd")})
 
-    def columns(self, rows, data=None, link=None):
+    def columns(self, rows: int, data: Frame | None = None,
+                link: str | None = None) -> dict[str, Any]:
         return {"rows": np.zeros(rows), **self._settings}
 
 
@@ -278,7 +298,7 @@ class Bernoulli(Likelihood):
 
     name = "bernoulli"
 
-    def __init__(self, value, *, sigmoid="logit"):
+    def __init__(self, value: Column, *, sigmoid: str = "logit") -> None:
         super().__init__({"value": value}, {"sigmoid": sigmoid})
 
 
@@ -296,7 +316,7 @@ class Binomial(Likelihood):
 
     name = "binomial"
 
-    def __init__(self, successes, trials, *, sigmoid="logit"):
+    def __init__(self, successes: Column, trials: Column, *, sigmoid: str = "logit") -> None:
         super().__init__({"successes": successes, "trials": trials}, {"sigmoid": sigmoid})
 
 
@@ -325,7 +345,9 @@ class Poisson(Likelihood):
     name = "poisson"
     _takes_link = True
 
-    def __init__(self, count=None, exposure=None, *, lower=None, upper=None, link=None):
+    def __init__(self, count: Column | None = None, exposure: Column | None = None, *,
+                 lower: Column | None = None, upper: Column | None = None,
+                 link: str | None = None) -> None:
         _counts(count, lower, upper)
         columns = {"count": count, "lower": lower, "upper": upper, "exposure": exposure}
         super().__init__(columns, {"link": link})
@@ -346,8 +368,9 @@ class NegativeBinomial(Likelihood):
     name = "negative_binomial"
     _takes_link = True
 
-    def __init__(self, count=None, exposure=None, *, dispersion=None, lower=None, upper=None,
-                 link=None):
+    def __init__(self, count: Column | None = None, exposure: Column | None = None, *,
+                 dispersion: float | None = None, lower: Column | None = None,
+                 upper: Column | None = None, link: str | None = None) -> None:
         _counts(count, lower, upper)
         columns = {"count": count, "lower": lower, "upper": upper, "exposure": exposure}
         settings = {"link": link, "dispersion": _number(dispersion, "dispersion")}
@@ -369,7 +392,7 @@ class Exponential(Likelihood):
     name = "exponential"
     _takes_link = True
 
-    def __init__(self, value, *, link=None):
+    def __init__(self, value: Column, *, link: str | None = None) -> None:
         super().__init__({"value": value}, {"link": link})
 
 
@@ -387,7 +410,7 @@ class Gamma(Likelihood):
 
     name = "gamma"
 
-    def __init__(self, value, *, shape=None):
+    def __init__(self, value: Column, *, shape: float | None = None) -> None:
         super().__init__({"value": value}, {"shape": _number(shape, "shape")})
 
 
@@ -407,7 +430,7 @@ class LogNormal(Likelihood):
 
     name = "lognormal"
 
-    def __init__(self, value, *, sd=None):
+    def __init__(self, value: Column, *, sd: Column | None = None) -> None:
         if sd is None or (np.ndim(sd) == 0 and not isinstance(sd, str)):
             super().__init__({"value": value}, {"sd": _number(sd, "sd")})
         else:

@@ -8,6 +8,7 @@ import os
 import threading
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from ._model import Model
 from ._posterior import Posterior
 from ._study import Table
 from ._told import NUMBERS, apart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from ._supports import Support
+    from ._types import Frame, Progress
 
 _MODEL = ("kernel", "mean", "link", "hyperparameters")
 # Columns of the table of all groups.
@@ -40,7 +48,7 @@ class ManyFits(Mapping):
         The columns that tell the groups apart.
     """
 
-    def __init__(self, by, keys, found, like):
+    def __init__(self, by: Any, keys: Any, found: Any, like: Any) -> None:
         self.by = [by] if isinstance(by, str) else list(by)
         self._is_one, self._keys, self._like = isinstance(by, str), list(keys), like
         self.posteriors = {key: found[key][0] for key in self._keys if found[key][1] is None}
@@ -48,18 +56,18 @@ class ManyFits(Mapping):
         self.warnings = {key: told for key, post in self.posteriors.items()
                          if (told := list(getattr(post, "warnings", ())))}
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         if key in self.failures:
             raise KeyError(f"the fit of {key!r} failed: {self.failures[key]}")
         return self.posteriors[key]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.posteriors)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.posteriors)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return f"<ManyFits by {', '.join(self.by)}: {len(self)} fitted{failed}>"
 
@@ -67,7 +75,7 @@ class ManyFits(Mapping):
         rows = [(key,) for key in keys] if self._is_one else keys
         return {name: [row[at] for row in rows] for at, name in enumerate(self.by)}
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """A row for each group: what was learned, or why it failed.
 
         Columns are those of the groups, ``failure``, ``log_evidence``, ``rows``, and one for each
@@ -81,7 +89,8 @@ class ManyFits(Mapping):
             columns[name] = np.array([row.get(name, np.nan) for row in told])
         return _frames.make(columns, None if hasattr(self._like, "iloc") else self._like)
 
-    def predict(self, support, scale="response", level=0.95, *, data=None, **settings):
+    def predict(self, support: Support, scale: str = "response", level: float = 0.95, *,
+                data: Frame | None = None, **settings: Any) -> Table:
         """Predictions of all groups that were fitted, one below the other.
 
         Parameters
@@ -166,7 +175,8 @@ class _Stop:
             raise _Interrupted(_INTERRUPTED)
 
 
-def fit_many(frame, *, by, fit, seed=0, threads=None, client=None, progress=None):
+def fit_many(frame: Frame, *, by: str | Sequence[str], fit: Any, seed: int | Mapping[Any, int] = 0,
+             threads: int | None = None, client: Any = None, progress: Progress = None) -> ManyFits:
     """Fits one model for each group of rows, several at a time.
 
     A group whose fit fails is kept with its exception, and the others go on.

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _arrays, _geometry, _progress, _quadrat
 from ._errors import DataError
 from ._observed import observed
 from ._posterior import Posterior, told
 from ._supports import Support
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ._kernels import Kernel
+    from ._likelihoods import Likelihood
+    from ._types import Column, Frame, Progress
 
 _SETTINGS = ("start", "value", "fixed", "prior", "lower", "upper")
 
@@ -33,7 +43,8 @@ class Model:
     <Model se(x), 4 rows>
     """
 
-    def __init__(self, kernel, mean="constant", link=None, hyperparameters=None):
+    def __init__(self, kernel: str | Kernel, mean: str | float = "constant",
+                 link: str | None = None, hyperparameters: Mapping[str, Any] | None = None) -> None:
         self.kernel, self.mean, self.link = str(kernel), mean, _arrays.word(link, "link")
         self._model = _quadrat.Model(self.kernel, str(mean))
         # Where longitudes and latitudes lie, once regions in degrees were observed.
@@ -49,7 +60,7 @@ class Model:
                                 "{\"start\": 1.0} or {\"value\": 1.0, \"fixed\": True}")
             self.set(name, **said)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Model {self.kernel}, {sum(map(len, self._tables()))} rows>"
 
     def __reduce__(self):
@@ -73,8 +84,11 @@ class Model:
         self._said.append((what, said))
         return self
 
-    def observe(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
-                output=None, times=None, share_noise=False, data=None):
+    def observe(self, support: Support, likelihood: Likelihood | None = None, *,
+                value: Column | None = None, noise: Column | None = None,
+                aggregate: str | None = None, output: str | None = None,
+                times: Column | None = None, share_noise: bool = False,
+                data: Frame | None = None) -> Model:
         """Adds a table of observations of the same function; returns the model.
 
         Parameters
@@ -104,7 +118,7 @@ class Model:
             support, likelihood, value=value, noise=noise, aggregate=aggregate, times=times,
             output=output, share_noise=share_noise, link=self.link, data=data))
 
-    def set(self, name, **said):
+    def set(self, name: str, **said: Any) -> Model:
         """Says something about a hyperparameter; returns the model.
 
         Parameters
@@ -128,24 +142,26 @@ class Model:
             numbers["start"], numbers["value"], _arrays.boolean(said.get("fixed", False), "fixed"),
             _arrays.word(said.get("prior"), "prior"), numbers["lower"], numbers["upper"])))
 
-    def vary(self, what, kernel, link="exp"):
+    def vary(self, what: str, kernel: str | Kernel, link: str = "exp") -> Model:
         """Makes the ``"noise"`` variance or the ``"dispersion"`` a function; returns the model."""
         link = _arrays.word(link, "link", True)
         return self._say("vary", (_arrays.word(what, "what", True), str(kernel), link))
 
-    def non_negative(self):
+    def non_negative(self) -> Model:
         """Keeps the function from being negative where rows look; returns the model.
 
         Intervals become too narrow; ``predict(.., non_negative=True)`` cuts predictions off.
         """
         return self._say("non_negative", ())
 
-    def parameters(self):
+    def parameters(self) -> list[dict[str, Any]]:
         """The hyperparameters as a list of dicts: name, start, prior, whether it is fixed."""
         return self._model.parameters()
 
-    def fit(self, *, seed=0, method="auto", hyperparameters="auto", starts=None, threads=None,
-            inducing=None, move_inducing=False, progress=None):
+    def fit(self, *, seed: int = 0, method: str = "auto", hyperparameters: str = "auto",
+            starts: int | None = None, threads: int | None = None,
+            inducing: int | Support | None = None, move_inducing: bool = False,
+            progress: Progress = None) -> Posterior:
         """Conditions the prior on the rows and learns the hyperparameters.
 
         Ctrl-C stops the search after the evaluation or the pass that it is in, and the best so far

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from ._posterior import write
 from ._study import Table
 from ._told import Unchanging
 from ._ungroup import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._types import Column, Ends, Floats, Frame, Path
 
 #: Means and standard deviations of both columns, their covariance and correlation.
 Moments = namedtuple("Moments", ["mean", "sd", "covariance", "correlation"])
@@ -43,7 +52,7 @@ class _Cells(Unchanging):
         return _restored, (type(self), self._told.to_bytes(), self.level, self._rows, self._log,
                            self._names)
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes a model file, which `load` and the program ``quadrat predict`` read.
 
         It has no rows, which a pickle keeps for plots; draws are made again by their seed.
@@ -51,22 +60,22 @@ class _Cells(Unchanging):
         write(path, self._told.to_model(self._names))
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """Numbers of cells along both axes."""
         return len(self._places[0]), len(self._places[1])
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know."""
         return self._told.warnings
 
-    def band(self, simultaneous=False):
+    def band(self, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends in the cells; of all cells together where `simultaneous`."""
         if not _arrays.boolean(simultaneous, "simultaneous"):
             return self.lower, self.upper
         return tuple(_arrays.received(end, *self.shape) for end in self._told.simultaneous())
 
-    def draws(self, n, seed=1):
+    def draws(self, n: int, seed: int = 1) -> Floats:
         """Draws of the density in the cells, shape ``(n, *shape)``."""
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, *self.shape)
@@ -89,7 +98,7 @@ class _Cells(Unchanging):
         numbers = ("density", "lower", "upper")
         return {**places, **{name: getattr(self, name).ravel() for name in numbers}}
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The columns of :meth:`to_dict` as a data frame of pandas."""
         return _frames.make(self.to_dict())
 
@@ -174,8 +183,11 @@ class Density2d(_Cells):
     True
     """
 
-    def __init__(self, x, y, *, bounds=None, inside=None, weights=None, range=None, cells=60,
-                 log=False, level=0.95, draws=8000, seed=1, data=None):
+    def __init__(self, x: Column, y: Column, *, bounds: Any = None, inside: Any = None,
+                 weights: Column | None = None, range: Any = None,
+                 cells: int | tuple[int, int] = 60, log: bool | tuple[bool, bool] = False,
+                 level: float = 0.95, draws: int = 8000, seed: int = 1,
+                 data: Frame | None = None) -> None:
         first = _arrays.column(x, "x", data)
         second = _arrays.column(y, "y", data, len(first))
         self._ask(first, second, None, None,
@@ -184,8 +196,11 @@ class Density2d(_Cells):
                   (named(x, "x"), named(y, "y")))
 
     @classmethod
-    def from_bins(cls, x, y, count, *, bounds=None, inside=None, range=None, cells=60, log=False,
-                  level=0.95, draws=8000, seed=1, data=None):
+    def from_bins(cls, x: tuple[Column, Column], y: tuple[Column, Column], count: Column, *,
+                  bounds: Any = None, inside: Any = None, range: Any = None,
+                  cells: int | tuple[int, int] = 60, log: bool | tuple[bool, bool] = False,
+                  level: float = 0.95, draws: int = 8000, seed: int = 1,
+                  data: Frame | None = None) -> Density2d:
         """From counts in boxes, which may be unequal, overlap, and be open at the ends.
 
         Parameters
@@ -209,8 +224,10 @@ class Density2d(_Cells):
         return made
 
     @classmethod
-    def from_areas(cls, areas, count, *, bounds=None, inside=None, range=None, cells=60, log=False,
-                   level=0.95, draws=8000, seed=1, data=None):
+    def from_areas(cls, areas: Any, count: Column, *, bounds: Any = None, inside: Any = None,
+                   range: Any = None, cells: int | tuple[int, int] = 60,
+                   log: bool | tuple[bool, bool] = False, level: float = 0.95, draws: int = 8000,
+                   seed: int = 1, data: Frame | None = None) -> Density2d:
         """From counts in areas with any outline, such as districts, which may overlap.
 
         The density is zero outside of all areas, unless `inside` says where else values can be.
@@ -240,18 +257,18 @@ class Density2d(_Cells):
         super()._take(*told)
         self.x, self.y = self._places
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         (a, b), ends = self.shape, [(own[0], own[-1]) for own in self.edges]
         told = " and ".join(f"{first:.4g} to {last:.4g}" for first, last in ends)
         return f"<Density2d on {a} x {b} cells from {told}>"
 
-    def evaluate(self, x, y):
+    def evaluate(self, x: ArrayLike, y: ArrayLike) -> Any:
         """The density at places; zero outside the cells, and nan where one of both is nan."""
         return self._evaluated(x, y, ("x", "y"))
 
     __call__ = evaluate
 
-    def probability(self, x=None, y=None):
+    def probability(self, x: Ends | None = None, y: Ends | None = None) -> Answer:
         """The probability of a rectangle, with its interval.
 
         Parameters
@@ -263,7 +280,7 @@ class Density2d(_Cells):
                  for own, name in ((x, "x"), (y, "y"))]
         return Answer(*self._told.probability(*sides))
 
-    def marginal(self, axis):
+    def marginal(self, axis: str) -> Any:
         """The density of one column with its band: a :class:`Table`.
 
         Parameters
@@ -277,7 +294,7 @@ class Density2d(_Cells):
         names = (axis, "density", "lower", "upper")
         return Table({name: _arrays.received(own) for name, own in zip(names, told)})
 
-    def moments(self):
+    def moments(self) -> Any:
         """Moments within the range of the cells, with their intervals.
 
         Returns
@@ -288,7 +305,7 @@ class Density2d(_Cells):
         told = [Answer(*one) for one in self._told.moments()]
         return Moments(tuple(told[:2]), tuple(told[2:4]), *told[4:])
 
-    def highest_density_region(self, probability):
+    def highest_density_region(self, probability: float) -> Any:
         """The smallest region of cells that holds a probability.
 
         Returns
@@ -301,7 +318,8 @@ class Density2d(_Cells):
         density, cells, told = self._told.highest_density_region(probability)
         return Region(density, np.array(cells).reshape(self.shape), Answer(*told))
 
-    def plot(self, ax=None, *, regions=(0.5, 0.9), rows=True, **style):
+    def plot(self, ax: Any = None, *, regions: Sequence[float] = (0.5, 0.9), rows: bool = True,
+             **style: Any) -> Any:
         """Draws the density as a surface with lines about regions; needs matplotlib.
 
         Parameters
@@ -327,7 +345,7 @@ class Density2d(_Cells):
             ax.clabel(lines, fmt={level: f"{100 * levels[level]:g} %" for level in lines.levels})
         return ax
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Cells, density and band, column by column, ``y`` running fastest."""
         return self._columns("x", "y")
 
@@ -382,9 +400,11 @@ class ConditionalDensity(_Cells):
     <Table of 20 rows: given, value, lower, upper>
     """
 
-    def __init__(self, y, given, *, bounds=(None, None), weights=None, range=None,
-                 given_range=None, cells=None, log=False, given_log=False, level=0.95, draws=8000,
-                 seed=1, data=None):
+    def __init__(self, y: Column, given: Column, *, bounds: Ends = (None, None),
+                 weights: Column | None = None, range: Ends | None = None,
+                 given_range: Ends | None = None, cells: tuple[int, int] | None = None,
+                 log: bool = False, given_log: bool = False, level: float = 0.95, draws: int = 8000,
+                 seed: int = 1, data: Frame | None = None) -> None:
         values = _arrays.column(y, "y", data)
         known = _arrays.column(given, "given", data, len(values))
         asked = settings(bounds, range, 0, log, level, draws, seed)
@@ -403,30 +423,31 @@ class ConditionalDensity(_Cells):
         self.given, self.y = self._places
         self.totals = found["totals"]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         (slices, cells), ends = self.shape, self.edges[0]
         return (f"<ConditionalDensity on {cells} cells in {slices} slices from {ends[0]:.4g} to "
                 f"{ends[-1]:.4g}>")
 
-    def evaluate(self, y, given):
+    def evaluate(self, y: ArrayLike, given: ArrayLike) -> Any:
         """The density of `y` given places; zero outside the cells, nan where one of both is."""
         return self._evaluated(given, y, ("given", "y"))
 
     __call__ = evaluate
 
-    def quantile(self, p, given=None):
+    def quantile(self, p: float, given: float | None = None) -> Any:
         """A quantile with its interval: at a place, or of all slices as a :class:`Table`."""
         return self._number("quantile", given, _arrays.probability(p, "p", with_ends=True))
 
-    def mean(self, given=None):
+    def mean(self, given: float | None = None) -> Any:
         """The mean with its interval: at a place, or of all slices as a :class:`Table`."""
         return self._number("mean", given)
 
-    def sd(self, given=None):
+    def sd(self, given: float | None = None) -> Any:
         """The standard deviation with its interval: at a place, or of all slices."""
         return self._number("sd", given)
 
-    def probability(self, start, end, given=None):
+    def probability(self, start: float | None, end: float | None,
+                    given: float | None = None) -> Any:
         """The probability between two values in either order, with its interval.
 
         At a place, or of all slices. `None` or infinite where there is no end.
@@ -441,7 +462,7 @@ class ConditionalDensity(_Cells):
         names = ("given", "value", "lower", "upper")
         return Table({name: _arrays.received(own) for name, own in zip(names, told)})
 
-    def highest_density_region(self, probability, given):
+    def highest_density_region(self, probability: float, given: float) -> Any:
         """The smallest intervals of values that hold a probability at a place."""
         given = _arrays.limit(given, "given")
         probability = _arrays.probability(probability, "probability", with_ends=True)
@@ -451,7 +472,8 @@ class ConditionalDensity(_Cells):
                             f"{self.edges[0][-1]}; widen them by given_range")
         return found
 
-    def plot(self, ax=None, *, quantiles=(0.05, 0.5, 0.95), surface=False, rows=True, **style):
+    def plot(self, ax: Any = None, *, quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+             surface: bool = False, rows: bool = True, **style: Any) -> Any:
         """Draws quantiles along the given column with their bands; needs matplotlib.
 
         Parameters
@@ -490,7 +512,7 @@ class ConditionalDensity(_Cells):
             ax.legend(frameon=False)
         return ax
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Slices, cells, density and band, column by column, ``y`` running fastest."""
         return self._columns("given", "y")
 

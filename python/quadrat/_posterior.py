@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
+from typing import TYPE_CHECKING
 
 from . import _arrays, _frames, _pictures, _quadrat, _summary
 from ._errors import FitWarning
 from ._prediction import Prediction
 from ._supports import checked
 from ._told import Unchanging, apart
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._likelihoods import Likelihood
+    from ._row_values import RowValues
+    from ._summary import Summary
+    from ._supports import Support
+    from ._types import Column, Floats, Frame, Path
 
 
 class Posterior(Unchanging):
@@ -20,11 +30,11 @@ class Posterior(Unchanging):
     and beside them the rows for plots.
     """
 
-    def __init__(self, posterior, tables=()):
+    def __init__(self, posterior: Any, tables: tuple[Any, ...] = ()) -> None:
         self._posterior, self._tables = posterior, tables
         self._facts, self._map = posterior.summary(), posterior.map
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         facts = self._facts
         return (f"<Posterior of {self.kernel}, {facts['rows']} rows, {facts['inference']}, "
                 f"log evidence {facts['log_evidence']:.2f}>")
@@ -32,57 +42,59 @@ class Posterior(Unchanging):
     def _repr_html_(self):
         return _summary.html(self)
 
-    def summary(self):
+    def summary(self) -> Summary:
         """What the fit did and found, as a text that prints as a table."""
         return _summary.Summary(self)
 
     @property
-    def kernel(self):
+    def kernel(self) -> str:
         """The kernel expression."""
         return self._posterior.kernel
 
     @property
-    def dims(self):
+    def dims(self) -> list[str]:
         """The inputs that a prediction needs."""
         return self._posterior.dims
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[str]:
         """The names of the outputs; empty where there is one."""
         return self._posterior.outputs
 
     @property
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         """Everything the fit reports about itself, as a dict."""
         return dict(self._facts)
 
     @property
-    def log_evidence(self):
+    def log_evidence(self) -> float:
         """Log evidence at the most probable hyperparameters, in nats."""
         return self._facts["log_evidence"]
 
     @property
-    def hyperparameters(self):
+    def hyperparameters(self) -> dict[str, float]:
         """The most probable values by name."""
         return {hyper[0]: hyper[1] for hyper in self._facts["hyperparameters"]}
 
     @property
-    def intervals(self):
+    def intervals(self) -> dict[str, Any]:
         """The central 95 % intervals of those that were not fixed, by name."""
         told = self._facts["hyperparameters"]
         return {hyper[0]: (hyper[3], hyper[4]) for hyper in told
                 if not hyper[5] and hyper[3] == hyper[3]}
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know."""
         told = list(self._facts["warnings"])
         if self._posterior.was_stopped:
             told.append("the fit was stopped before it was over: this is the best so far")
         return told
 
-    def predict(self, support, scale="response", level=0.95, *, data=None, aggregate=None,
-                output=None, table=None, exposure=None, trials=None, non_negative=False):
+    def predict(self, support: Support, scale: str = "response", level: float = 0.95, *,
+                data: Frame | None = None, aggregate: str | None = None, output: str | None = None,
+                table: int | None = None, exposure: Column | None = None,
+                trials: Column | None = None, non_negative: bool = False) -> Prediction:
         """The distribution of every row of a support.
 
         Parameters
@@ -126,7 +138,8 @@ class Posterior(Unchanging):
             warnings.warn(warning, FitWarning, stacklevel=2)
         return found
 
-    def rows(self, table=None, by=None, level=0.95, *, data=None, non_negative=False, seed=0):
+    def rows(self, table: int | None = None, by: Any = None, level: float = 0.95, *,
+             data: Frame | None = None, non_negative: bool = False, seed: int = 0) -> RowValues:
         """The values that stand behind the rows of a table, one by one or added up.
 
         A row that was observed in part leaves its value open: ``<5``, a value below a limit or
@@ -170,8 +183,9 @@ class Posterior(Unchanging):
         from ._row_values import row_values
         return row_values(self, table, by, level, non_negative, seed, data)
 
-    def plot(self, ax=None, *, support=None, scale="response", level=0.95, output=None,
-             rows=True, points=200, what="mean", **style):
+    def plot(self, ax: Any = None, *, support: Support | None = None, scale: str = "response",
+             level: float = 0.95, output: str | None = None, rows: bool = True, points: int = 200,
+             what: str = "mean", **style: Any) -> Any:
         """Draws the function with its band, and the rows that were observed; needs matplotlib.
 
         Rows are drawn as what they are: points as dots, totals of boxes as bars of density (total
@@ -204,7 +218,8 @@ class Posterior(Unchanging):
         return _pictures.posterior(self, ax, support, scale, level, output, rows, points, what,
                                    style)
 
-    def to_arviz(self, support=None, n=1000, seed=1, *, name="f", **settings):
+    def to_arviz(self, support: Support | None = None, n: int = 1000, seed: int = 1, *,
+                 name: str = "f", **settings: Any) -> Any:
         """Joint draws at a support as ArviZ has them.
 
         Parameters
@@ -219,7 +234,7 @@ class Posterior(Unchanging):
         support = _pictures.everywhere(self, 200) if support is None else support
         return self.predict(support, **settings).to_arviz(n, seed, name=name)
 
-    def report(self, path, *, title=None):
+    def report(self, path: Path, *, title: str | None = None) -> None:
         """Writes a page of HTML that needs no other file.
 
         It holds the summary, a picture where there are one or two inputs and matplotlib is
@@ -234,8 +249,11 @@ class Posterior(Unchanging):
         """
         _pictures.report(self, path, title)
 
-    def condition(self, support, likelihood=None, *, value=None, noise=None, aggregate=None,
-                  output=None, times=None, link=None, data=None):
+    def condition(self, support: Support, likelihood: Likelihood | None = None, *,
+                  value: Column | None = None, noise: Column | None = None,
+                  aggregate: str | None = None, output: str | None = None,
+                  times: Column | None = None, link: str | None = None,
+                  data: Frame | None = None) -> Posterior:
         """With more rows, the hyperparameters as they are; arguments as for `Model.observe`.
 
         Returns
@@ -251,7 +269,7 @@ class Posterior(Unchanging):
         more = Posterior(conditioned, (*self._tables, table))
         return told(more, stacklevel=3, known=known)
 
-    def leave_one_out(self):
+    def leave_one_out(self) -> dict[str, Floats]:
         """Every observed row predicted from all others: a dict of arrays.
 
         ``value``, ``mean``, ``sd``, ``lower``, ``upper`` (95 %), ``log_density`` and ``pit``, the
@@ -260,11 +278,11 @@ class Posterior(Unchanging):
         told = self._posterior.leave_one_out()
         return {name: _arrays.received(column) for name, column in told.items()}
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         """The bytes of the model file."""
         return self._posterior.to_bytes()
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes a model file, which `load` and the program ``quadrat predict`` read."""
         write(path, self.to_bytes())
 
@@ -290,7 +308,7 @@ def write(path, data):
             raise
 
 
-def load(path):
+def load(path: Path) -> Any:
     """Reads what :meth:`Posterior.save`, :meth:`Campaign.save` or ``quadrat fit`` wrote.
 
     Densities too, which :meth:`Density.save` or ``quadrat fit`` wrote; those of groups come as

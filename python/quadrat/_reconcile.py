@@ -5,10 +5,16 @@ from __future__ import annotations
 import warnings
 from collections import namedtuple
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from . import _arrays, _frames, _quadrat
 from ._errors import DataError, FitWarning
 from ._told import Told, apart
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._types import Column, Floats, Frame
 
 #: How far a measured area was from the sum of its parts, and the standard deviation of that.
 Gap = namedtuple("Gap", ["area", "difference", "sd"])
@@ -41,7 +47,7 @@ class Reconciled(Told):
 
     _has_rows_of = False
 
-    def __init__(self, asked, area, names):
+    def __init__(self, asked: Any, area: Any, names: Any) -> None:
         self._asked, self._names = asked, names
         self._told = _quadrat.reconcile(asked)
         self.area, self.level = area, asked["level"]
@@ -55,19 +61,19 @@ class Reconciled(Told):
     def __reduce__(self):
         return Reconciled, (self._asked, self.area, self._names)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.area)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<Reconciled: {len(self)} areas, {self.measured} measured, chi-square "
                 f"{self.chi_square:.3g} of {self.degrees}>")
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know."""
         return self._told.warnings
 
-    def draws(self, n, seed=1):
+    def draws(self, n: int, seed: int = 1) -> Floats:
         """Draws of all areas, shape ``(n, areas)``; each adds up."""
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self))
@@ -80,7 +86,8 @@ class Reconciled(Told):
                          for around in self.within]}
 
 
-def reconcile(rows=None, *, area, within, value, variance, by=None, level=0.95):
+def reconcile(rows: Frame | None = None, *, area: Any, within: Any, value: Column, variance: Column,
+              by: Any = None, level: float = 0.95) -> Reconciled:
     """Noisy counts of areas within areas, made to add up by generalised least squares.
 
     Parameters

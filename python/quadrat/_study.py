@@ -6,32 +6,39 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from . import _arrays, _frames, _progress, _quadrat, _spill, _toml
 from ._errors import FitWarning
 from ._posterior import Posterior
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ._types import Path, Progress
+
 
 class Table(Mapping):
     """A table of numbers and texts: a mapping of the names of its columns to arrays."""
 
-    def __init__(self, columns):
+    def __init__(self, columns: Mapping[str, Any]) -> None:
         self._columns = columns
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return self._columns[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._columns)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._columns)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows = len(next(iter(self._columns.values()), ()))
         return f"<Table of {rows} rows: {', '.join(self._columns)}>"
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """As a data frame of pandas."""
         return _frames.make(self._columns)
 
@@ -59,7 +66,7 @@ class StudyResult(Mapping):
         What ``quadrat fit`` saves; empty of a study of bands, which has no model.
     """
 
-    def __init__(self, found):
+    def __init__(self, found: Any) -> None:
         self.title = found["title"]
         self.fit = json.loads(found["json"])
         self.warnings = found["warnings"]
@@ -70,16 +77,16 @@ class StudyResult(Mapping):
         self._tables = {name: Table(dict(map(_column, columns)))
                         for name, columns in found["tables"]}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Table:
         return self._tables[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._tables)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._tables)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<StudyResult of {self.title!r}: {', '.join(self._tables)}>"
 
     def _repr_html_(self):
@@ -91,7 +98,8 @@ def _column(named):
     return name, column if isinstance(column, list) else _arrays.received(column)
 
 
-def run(study, *, folder=None, progress=None):
+def run(study: Path | Mapping[str, Any], *, folder: Path | None = None,
+        progress: Progress = None) -> StudyResult:
     """Runs a study: fits it and answers its predictions.
 
     Parameters
@@ -122,7 +130,8 @@ def run(study, *, folder=None, progress=None):
     >>> import quadrat as qd
     >>> result = qd.run({
     ...     "latent": {"kernel": "se(x)"},
-    ...     "observe": [{"file": {"x": [0, 1, 2], "y": [0.1, 0.9, 0.8]}, "support": {"point": ["x"]},
+    ...     "observe": [{"file": {"x": [0, 1, 2], "y": [0.1, 0.9, 0.8]},
+    ...                  "support": {"point": ["x"]},
     ...                  "likelihood": {"gaussian": {"value": "y", "variance": 0.01}}}],
     ...     "predict": [{"name": "curve", "support":
     ...                  {"grid": {"x": {"from": 0, "to": 2, "step": 0.5}}}}],

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _arrays, _crs, _frames, _geometry, _quadrat
 from ._errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ._types import Column, Frame
 
 
 class Support:
@@ -17,27 +24,28 @@ class Support:
     array may be replaced by the name of a column of the `data` that is given with it.
     """
 
-    def __init__(self, inputs, aggregate=None):
+    def __init__(self, inputs: Mapping[str, Any], aggregate: str | None = None) -> None:
         if aggregate not in (None, "sum", "mean"):
             raise DataError(f"aggregate is {aggregate!r}; it must be \"sum\" or \"mean\"")
         self._inputs = inputs
         self.aggregate = aggregate
 
     @property
-    def dims(self):
+    def dims(self) -> list[str]:
         """The names of the inputs."""
         return list(self._inputs)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         kind = type(self).__name__.lstrip("_").lower()
         return f"<{kind} over {', '.join(self.dims)}>"
 
-    def bind(self, data=None, aggregate=None):
+    def bind(self, data: Frame | None = None,
+             aggregate: str | None = None) -> tuple[Any, dict[str, Any]]:
         """The support as the library takes it, and its columns by name."""
         placed = self.place(data, aggregate)
         return placed.made(), placed.columns
 
-    def place(self, data=None, aggregate=None):
+    def place(self, data: Frame | None = None, aggregate: str | None = None) -> Placed:
         """The support with its columns looked up."""
         raise NotImplementedError
 
@@ -258,7 +266,7 @@ class _Region(Support):
         return Placed("regions", arguments, told, crs, None if callable(index) else index, degrees)
 
 
-def point(inputs=None, /, **named):
+def point(inputs: Mapping[str, Any] | None = None, /, **named: Any) -> Support:
     """The value at points.
 
     Parameters
@@ -277,7 +285,8 @@ def point(inputs=None, /, **named):
     return _Point(_named(inputs, named))
 
 
-def box(inputs=None, /, *, aggregate=None, **named):
+def box(inputs: Mapping[str, Any] | None = None, /, *, aggregate: str | None = None,
+        **named: Any) -> Support:
     """Totals or averages over boxes.
 
     Parameters
@@ -299,7 +308,7 @@ def box(inputs=None, /, *, aggregate=None, **named):
     return _Box(_named(inputs, named), aggregate)
 
 
-def grid(inputs=None, /, **named):
+def grid(inputs: Mapping[str, Any] | None = None, /, **named: Any) -> Support:
     """The points of a grid: every combination of the coordinates, the last input fastest.
 
     Parameters
@@ -320,7 +329,8 @@ def grid(inputs=None, /, **named):
     return _Point(dict(zip(axes, _product(axes.values()))))
 
 
-def cells(inputs=None, /, *, aggregate=None, **named):
+def cells(inputs: Mapping[str, Any] | None = None, /, *, aggregate: str | None = None,
+          **named: Any) -> Support:
     """The cells of a grid: boxes between neighbouring edges.
 
     Parameters
@@ -348,7 +358,8 @@ def cells(inputs=None, /, *, aggregate=None, **named):
     return _Cells(dict(zip(edges, zip(lower, upper))), aggregate)
 
 
-def region(geometries, *, dims=("x", "y"), planar=None, aggregate=None, **inputs):
+def region(geometries: Any, *, dims: Sequence[str] = ("x", "y"), planar: bool | None = None,
+           aggregate: str | None = None, **inputs: Mapping[str, Any] | None) -> Support:
     """Totals or averages over polygons.
 
     Parameters
@@ -385,7 +396,8 @@ def region(geometries, *, dims=("x", "y"), planar=None, aggregate=None, **inputs
     return _Region(geometries, dims, planar, inputs, aggregate)
 
 
-def bag(inputs=None, /, *, key, weight=None, keys=None, aggregate=None, **named):
+def bag(inputs: Mapping[str, Any] | None = None, /, *, key: Column, weight: Column | None = None,
+        keys: Sequence[Any] | None = None, aggregate: str | None = None, **named: Any) -> Support:
     """Weighted sums or averages over the points of each key, such as the pixels of a district.
 
     Parameters

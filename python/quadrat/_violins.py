@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from . import _arrays, _draw, _groups
 from ._density import Density
 from ._errors import DataError, FitWarning
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def violins(frame, column=None, by=None, ax=None, *, horizontal=False, width=0.9, **settings):
+    from ._types import Frame
+
+
+def violins(frame: Frame, column: str | None = None, by: Any = None, ax: Any = None, *,
+            horizontal: bool = False, width: float = 0.9, **settings: Any) -> Any:
     """Draws the densities of the groups of a column side by side; needs matplotlib.
 
     Each is drawn on both sides of its place, the ends of its band within and around it, with the

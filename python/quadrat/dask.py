@@ -10,6 +10,7 @@ order; the search itself runs here. `need` tells the memory of a worker. ``pip i
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from ._likelihoods import Likelihood
 from ._model import Model, asked
 from ._posterior import Posterior, told
 from ._supports import Support
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._types import Frame, Progress
 
 __all__ = ["Bags", "fit", "need"]
 
@@ -67,7 +74,9 @@ class Bags:
     ['x', 'town']
     """
 
-    def __init__(self, points, rows, likelihood, *, inputs, key, weight=None, aggregate="sum"):
+    def __init__(self, points: Any, rows: Frame, likelihood: Likelihood, *,
+                 inputs: str | Sequence[str], key: str, weight: str | None = None,
+                 aggregate: str = "sum") -> None:
         if not isinstance(likelihood, Likelihood):
             raise DataError(f"likelihood is {type(likelihood).__name__}; give one such as "
                             "qd.Poisson(\"cases\", \"people\")")
@@ -80,7 +89,7 @@ class Bags:
         self.is_shuffled = hasattr(points, "to_delayed")
         self.rows = _points.Rows(rows, key)
 
-    def columns(self):
+    def columns(self) -> list[str]:
         """The columns of the points that are read."""
         weight = [] if self.weight is None else [self.weight]
         return list(dict.fromkeys([*self.inputs, self.key, *weight]))
@@ -123,8 +132,10 @@ class _Part:
         return begun[1].sums(pass_)
 
 
-def fit(model, bags, *, client=None, at_once=None, seed=0, hyperparameters="auto", starts=None,
-        inducing=None, points=64, progress=None):
+def fit(model: Model, bags: Bags, *, client: Any = None, at_once: int | None = None, seed: int = 0,
+        hyperparameters: str = "auto", starts: int | None = None,
+        inducing: int | Support | None = None, points: int = 64,
+        progress: Progress = None) -> Posterior:
     """Fits a model to totals of points in partitions, through inducing points.
 
     The answer does not depend on the number of workers, nor on a worker that dies: its partitions
@@ -213,7 +224,7 @@ def _number(inducing):
     return _INDUCING if inducing is None else inducing
 
 
-def need(points, inputs, inducing, threads=1):
+def need(points: int, inputs: int, inducing: int, threads: int = 1) -> float:
     """Bytes that a worker needs for its points, about.
 
     ``200e6 + (160 + 32 d) n + 450 t M^2`` for n points of d coordinates, M inducing points and t

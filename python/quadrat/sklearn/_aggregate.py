@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -12,6 +14,14 @@ from .._likelihoods import Gaussian, NegativeBinomial, Poisson
 from .._supports import bag
 from . import _reading
 from ._regressors import Regressor, inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from .._kernels import Kernel
 
 _FAMILIES = ("gaussian", "poisson", "negative_binomial")
 
@@ -51,14 +61,17 @@ class AggregateRegressor(Regressor):
     True
     """
 
-    def __init__(self, kernel=None, *, mean="constant", aggregate="sum", family="gaussian",
-                 noise=None, hyperparameters=None, method="auto", integrate="auto", seed=0):
+    def __init__(self, kernel: str | Kernel | None = None, *, mean: str | float = "constant",
+                 aggregate: str = "sum", family: str = "gaussian", noise: float | None = None,
+                 hyperparameters: Mapping[str, Any] | None = None, method: str = "auto",
+                 integrate: str | bool = "auto", seed: int = 0) -> None:
         self.kernel, self.mean, self.aggregate = kernel, mean, aggregate
         self.family, self.noise = family, noise
         self.hyperparameters, self.method = hyperparameters, method
         self.integrate, self.seed = integrate, seed
 
-    def fit(self, X, y, groups=None, weight=None):
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None,
+            weight: ArrayLike | None = None) -> AggregateRegressor:
         """Fits the model to the targets of bags.
 
         Parameters
@@ -86,13 +99,15 @@ class AggregateRegressor(Regressor):
         support = bag(inputs(X), key=groups, weight=weight, aggregate=self.aggregate)
         return self._fitted(X, likelihood, support)
 
-    def predict_aggregate(self, X, groups=None, weight=None, return_std=False):
+    def predict_aggregate(self, X: Any, groups: ArrayLike | None = None,
+                          weight: ArrayLike | None = None, return_std: bool = False) -> Any:
         """The mean of each bag in the order in which they first appear, and its deviation."""
         told = self._told(X, "response", _labels(groups, len(X)), weight, self.aggregate)
         is_pair = _arrays.boolean(return_std, "return_std")
         return (told.mean, told.sd) if is_pair else told.mean
 
-    def score(self, X, y, groups=None, weight=None, sample_weight=None):
+    def score(self, X: Any, y: Any, groups: ArrayLike | None = None,
+              weight: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """R² of the targets of bags; `sample_weight` is how much a bag counts in it, as `y`."""
         told = self.predict_aggregate(X, groups, weight)
         groups = _labels(groups, len(X))

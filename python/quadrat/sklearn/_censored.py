@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
@@ -9,6 +11,14 @@ from .._errors import DataError
 from .._likelihoods import Interval
 from . import _reading
 from ._regressors import Regressor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from .._kernels import Kernel
 
 
 class CensoredRegressor(Regressor):
@@ -41,13 +51,14 @@ class CensoredRegressor(Regressor):
     True
     """
 
-    def __init__(self, kernel=None, *, mean="constant", noise=None, hyperparameters=None,
-                 method="auto", integrate="auto", seed=0):
+    def __init__(self, kernel: str | Kernel | None = None, *, mean: str | float = "constant",
+                 noise: float | None = None, hyperparameters: Mapping[str, Any] | None = None,
+                 method: str = "auto", integrate: str | bool = "auto", seed: int = 0) -> None:
         self.kernel, self.mean, self.noise = kernel, mean, noise
         self.hyperparameters, self.method = hyperparameters, method
         self.integrate, self.seed = integrate, seed
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> CensoredRegressor:
         """Fits the model to the intervals `y` of the rows of `X`."""
         ends = _ends(y)
         if ends is None:
@@ -58,7 +69,7 @@ class CensoredRegressor(Regressor):
             check_consistent_length(X, ends[0])
         return self._fitted(X, Interval(*ends, self.noise))
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """How well `y` was told: R² of values, the mean log probability of intervals.
 
         With two columns the score of a row is the log density of a value that is known, and the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
@@ -11,6 +13,11 @@ from .. import _arrays
 from .._density import Density
 from .._errors import DataError
 from . import _reading
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .._types import Ends, Floats
 
 
 class DensityEstimator(DensityMixin, BaseEstimator):
@@ -42,29 +49,29 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     (3, 1)
     """
 
-    def __init__(self, *, bounds=(None, None), column=None, cells=400, log=False, level=0.95,
-                 seed=0):
+    def __init__(self, *, bounds: Ends = (None, None), column: int | str | None = None,
+                 cells: int = 400, log: bool = False, level: float = 0.95, seed: int = 0) -> None:
         self.bounds, self.column, self.cells, self.log = bounds, column, cells, log
         self.level, self.seed = level, seed
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> DensityEstimator:
         """Estimates the density of the column of `X`."""
         X = self._one(_reading.to_fit(self, X))
         self.density_ = Density(X, bounds=self.bounds, cells=self.cells, log=self.log,
                                 level=self.level, seed=self.seed)
         return self
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Floats:
         """Log densities of the rows of `X`."""
         X = self._one(_reading.to_predict(self, X))
         with np.errstate(divide="ignore"):
             return np.log(self.density_.evaluate(X))
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """The sum of the log densities."""
         return float(np.sum(self.score_samples(X)))
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Values drawn from the density, shape ``(n_samples, 1)``."""
         check_is_fitted(self)
         random = check_random_state(random_state)

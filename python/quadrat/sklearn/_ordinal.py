@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -9,6 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._likelihoods import Ordinal
 from . import _reading
 from ._regressors import GaussianProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from .._kernels import Kernel
+    from .._types import Floats
 
 
 class OrdinalRegressor(ClassifierMixin, GaussianProcess):
@@ -46,13 +55,15 @@ class OrdinalRegressor(ClassifierMixin, GaussianProcess):
     (1, 3)
     """
 
-    def __init__(self, kernel=None, *, mean="constant", grades=None, hyperparameters=None,
-                 method="auto", integrate="auto", seed=0):
+    def __init__(self, kernel: str | Kernel | None = None, *, mean: str | float = "constant",
+                 grades: Sequence[Any] | None = None,
+                 hyperparameters: Mapping[str, Any] | None = None, method: str = "auto",
+                 integrate: str | bool = "auto", seed: int = 0) -> None:
         self.kernel, self.mean, self.grades = kernel, mean, grades
         self.hyperparameters, self.method = hyperparameters, method
         self.integrate, self.seed = integrate, seed
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> OrdinalRegressor:
         """Fits the model to the grades `y` of the rows of `X`."""
         X, y = _reading.to_fit_targets(self, X, y, is_numeric=False)
         check_classification_targets(y)
@@ -72,7 +83,7 @@ class OrdinalRegressor(ClassifierMixin, GaussianProcess):
         ranks = self._rank[np.searchsorted(self.classes_, y)] + 1
         return self._fitted(X, Ordinal(ranks, ranks=len(self.classes_)))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Floats:
         """The probability of each of `classes_`, shape ``(rows, classes)``."""
         told = self._told(X, "observation")
         up_to = [np.zeros(len(told))]
@@ -80,11 +91,11 @@ class OrdinalRegressor(ClassifierMixin, GaussianProcess):
         by_grade = np.diff(np.stack([*up_to, np.ones(len(told))], axis=1), axis=1)
         return by_grade[:, self._rank]
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """The most probable grade of the rows of `X`."""
         best = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[best]
 
-    def predict_latent(self, X, return_std=False):
+    def predict_latent(self, X: Any, return_std: bool = False) -> Any:
         """The function that is cut into grades, and its standard deviations where asked."""
         return self._predicted(X, return_std, "latent")

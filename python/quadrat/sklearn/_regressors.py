@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -16,6 +17,15 @@ from .._likelihoods import Gaussian, NegativeBinomial, Poisson
 from .._model import Model
 from .._supports import bag, point
 from . import _reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from .._kernels import Kernel
+    from .._types import Floats
 
 
 def inputs(X):
@@ -60,18 +70,18 @@ class GaussianProcess(BaseEstimator):
 class Regressor(RegressorMixin, GaussianProcess):
     """A regressor whose response is the function, or its mean behind a link."""
 
-    def predict(self, X, return_std=False):
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Means at the rows of `X`, and standard deviations of the function where asked."""
         return self._predicted(X, return_std, "response")
 
-    def predict_interval(self, X, level=0.95):
+    def predict_interval(self, X: Any, level: float = 0.95) -> Floats:
         """Lower and upper ends of the interval of the response, shape ``(rows, 2)``."""
         level = _arrays.probability(level, "level")
         told = self._told(X, "response")
         tail = (1 - level) / 2
         return np.stack([told.quantile(tail), told.quantile(1 - tail)], axis=1)
 
-    def sample_y(self, X, n_samples=1, random_state=0):
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Floats:
         """Joint draws of the function, shape ``(rows, n_samples)``."""
         seed = check_random_state(random_state).randint(2**31 - 1)
         return self._told(X, "response").draws(n_samples, int(seed)).T
@@ -115,13 +125,14 @@ class GPRegressor(Regressor):
     True
     """
 
-    def __init__(self, kernel=None, *, mean="constant", noise=None, hyperparameters=None,
-                 method="auto", integrate="auto", seed=0):
+    def __init__(self, kernel: str | Kernel | None = None, *, mean: str | float = "constant",
+                 noise: float | None = None, hyperparameters: Mapping[str, Any] | None = None,
+                 method: str = "auto", integrate: str | bool = "auto", seed: int = 0) -> None:
         self.kernel, self.mean, self.noise = kernel, mean, noise
         self.hyperparameters, self.method = hyperparameters, method
         self.integrate, self.seed = integrate, seed
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> GPRegressor:
         """Fits the model to values `y` at the rows of `X`."""
         X, y = _reading.to_fit_targets(self, X, y)
         return self._fitted(X, Gaussian(y, self.noise))
@@ -162,8 +173,10 @@ class CountRegressor(Regressor):
     True
     """
 
-    def __init__(self, kernel=None, *, mean="constant", overdispersed=False, rounded=False,
-                 hyperparameters=None, method="auto", integrate="auto", seed=0):
+    def __init__(self, kernel: str | Kernel | None = None, *, mean: str | float = "constant",
+                 overdispersed: bool = False, rounded: bool = False,
+                 hyperparameters: Mapping[str, Any] | None = None, method: str = "auto",
+                 integrate: str | bool = "auto", seed: int = 0) -> None:
         self.kernel, self.mean, self.overdispersed = kernel, mean, overdispersed
         self.rounded, self.hyperparameters, self.method = rounded, hyperparameters, method
         self.integrate, self.seed = integrate, seed
@@ -173,7 +186,8 @@ class CountRegressor(Regressor):
         tags.target_tags.positive_only = True
         return tags
 
-    def fit(self, X, y, exposure=None, **unknown):
+    def fit(self, X: Any, y: Any, exposure: ArrayLike | None = None,
+            **unknown: Any) -> CountRegressor:
         """Fits the model to counts.
 
         Parameters
@@ -201,7 +215,8 @@ class CountRegressor(Regressor):
         self._has_exposure = exposure is not None
         return self
 
-    def score(self, X, y, exposure=None, sample_weight=None):
+    def score(self, X: Any, y: Any, exposure: ArrayLike | None = None,
+              sample_weight: ArrayLike | None = None) -> float:
         """D² of counts: the share of their Poisson deviance that the rates explain.
 
         One minus the deviance of `y` from exposure times the predicted rate, by that from the
