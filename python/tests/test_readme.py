@@ -13,7 +13,8 @@ OTHERS = ["pandas", "polars", "pyarrow", "geopandas", "matplotlib", "sklearn", "
 def run(code):
     """The lines that code prints where numpy alone is installed."""
     code = f"import sys\nsys.modules.update(dict.fromkeys({OTHERS}))\n{code}"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          cwd=ROOT)
     return told.stdout.splitlines()
 
 
@@ -25,7 +26,7 @@ def shown(lines, pattern):
 def test_lines_of_the_readme_run_with_numpy_alone():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 6
     for lines in blocks:
         if told := [words for _, words in shown(lines, r"print\(")]:
             assert run(lines) == told
