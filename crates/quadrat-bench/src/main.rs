@@ -7,6 +7,7 @@ mod chained;
 mod chained_peer;
 mod chained_rows;
 mod clock;
+mod counts;
 mod density;
 mod fit;
 mod gram;
@@ -77,6 +78,8 @@ enum Subject {
     Acquire,
     /// Answers of integrated posteriors: scores of rows, many places, saved models.
     Answers,
+    /// Histograms of counts, through inducing points and over all nodes within bins.
+    Counts,
     /// Densities of few and many values.
     Density,
     /// Where the time of a fit goes, as shares.
@@ -109,6 +112,7 @@ fn main() -> anyhow::Result<()> {
         Subject::Chained { only, peer } => chained::run(only.as_deref(), &peer)?,
         Subject::Acquire => acquire::run()?,
         Subject::Answers => answers::run()?,
+        Subject::Counts => counts::run()?,
         Subject::Density => density::run()?,
         Subject::Fit => fit::run()?,
         Subject::Readings => readings::run()?,

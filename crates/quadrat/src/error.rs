@@ -310,7 +310,7 @@ pub enum FitError {
     },
     /// Rows that are known exactly cannot all be right.
     #[error(
-        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) determine it to be different by {}: they look at the same place, or one is made of the others; leave one out, or give them a variance",
+        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) want it to be different by {}: they look at the same place, one is made of the others, or parts hold more than the whole; leave one out, or give them a variance",
         plain(*misfit)
     )]
     Contradiction {

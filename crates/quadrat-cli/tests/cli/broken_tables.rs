@@ -109,7 +109,7 @@ fn exact_rows_that_contradict_each_other_are_refused() {
     // A total that its parts do not make.
     let table = "from,to,people\n0,10,5\n10,20,8\n0,20,14\n";
     let expected = [
-        "says exactly another value than follows from other exact rows",
+        "says exactly another value than other exact rows allow",
         "ages.csv:4:6 (column `people`)",
         "leave one out",
     ];

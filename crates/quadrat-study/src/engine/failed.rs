@@ -65,12 +65,12 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
             partner,
             misfit,
         } => Problem::new(format!(
-            "{} says exactly another value than follows from other exact rows, by {}; the most alike is {}",
+            "{} says exactly another value than other exact rows allow, by {}; the most alike is {}",
             address(resolved, *row),
             coordinate(*misfit),
             address(resolved, *partner)
         ))
-        .remedy("they look at the same place, or one is made of the others: leave one out, or give them a noise variance above 0"),
+        .remedy("they look at the same place, one is made of the others, or parts hold more than the whole: leave one out, or give them a noise variance above 0"),
         FitError::NoStart { .. } => Problem::new(
             "no start of the hyperparameters gives the data a finite probability",
         )

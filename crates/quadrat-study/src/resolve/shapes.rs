@@ -14,7 +14,7 @@ use crate::study::{Scale, Study};
 /// What holding a bend costs (`docs/keys/shapes.md`).
 const STRAIGHT: &str = "makes intervals too narrow where the function is nearly a straight line: those of 95 % then held 90 % of the truth";
 
-/// Rows at points that are known exactly, at most: as many as `Posterior::shaped` takes.
+/// Places whose values are known exactly, at most: as many as `Posterior::shaped` takes.
 const MOST_EXACT: usize = 1000;
 
 /// Refuses bounds that the values are not within, and sums behind a link; whether rows are known
@@ -44,12 +44,13 @@ pub(super) fn suit(
         ));
     }
     let input = study.latent.of_kernel().first().map_or("", String::as_str);
-    let exact: usize = tables.iter().map(|t| exact_points(t, input).count()).sum();
-    if exact > MOST_EXACT {
+    let of_output = |output| exact_of_output(tables, output, input).len();
+    let exact = outputs(tables).into_iter().map(of_output).max();
+    if let Some(exact) = exact.filter(|exact| *exact > MOST_EXACT) {
         check.refuse(
             &first.span,
             format!(
-                "`{}` goes with {MOST_EXACT} rows that are known exactly at most, and here are {exact}",
+                "`{}` goes with values that are known exactly at {MOST_EXACT} places at most, and here are {exact}",
                 first.key
             ),
             "give the values a small variance, or leave some out",
@@ -104,21 +105,8 @@ pub(super) fn suit(
 /// Values at points that are known exactly and that no function of a monotone or bent shape has.
 fn exact_against(study: &Study, held: &Held, tables: &[Observed]) -> Option<Problem> {
     let input = held.input.as_ref()?.value.as_str();
-    let mut outputs: Vec<Option<&str>> = Vec::new();
-    for table in tables {
-        let own = table.places.output.as_deref();
-        if !outputs.contains(&own) {
-            outputs.push(own);
-        }
-    }
-    outputs.into_iter().find_map(|output| {
-        let own = tables.iter();
-        let own = own.filter(|table| table.places.output.as_deref() == output);
-        let mut known: Vec<(f64, f64, &Observed, usize)> =
-            own.flat_map(|table| exact_points(table, input)).collect();
-        known.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // What two rows say of one place is compared elsewhere.
-        known.dedup_by(|b, a| a.0 == b.0);
+    outputs(tables).into_iter().find_map(|output| {
+        let known = exact_of_output(tables, output, input);
         let places: Vec<f64> = known.iter().map(|own| own.0).collect();
         let values: Vec<f64> = known.iter().map(|own| own.1).collect();
         let at = held.shape.not_of(&places, &values)?;
@@ -145,6 +133,33 @@ fn exact_against(study: &Study, held: &Held, tables: &[Observed]) -> Option<Prob
         let place = study.source.place(&held.span);
         Some(Problem::new(problem).at(place).remedy(remedy))
     })
+}
+
+/// The outputs of the tables, each once.
+fn outputs(tables: &[Observed]) -> Vec<Option<&str>> {
+    let mut outputs: Vec<Option<&str>> = Vec::new();
+    for table in tables {
+        let own = table.places.output.as_deref();
+        if !outputs.contains(&own) {
+            outputs.push(own);
+        }
+    }
+    outputs
+}
+
+/// Place, value and row of the points of an output that are known exactly, in their order.
+fn exact_of_output<'t>(
+    tables: &'t [Observed],
+    output: Option<&str>,
+    input: &str,
+) -> Vec<(f64, f64, &'t Observed, usize)> {
+    let own = tables.iter();
+    let own = own.filter(|table| table.places.output.as_deref() == output);
+    let mut known: Vec<_> = own.flat_map(|table| exact_points(table, input)).collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // What two rows say of one place is compared elsewhere.
+    known.dedup_by(|b, a| a.0 == b.0);
+    known
 }
 
 /// Place, value and row of the points of a table that are known exactly.

@@ -70,8 +70,8 @@ impl Model {
         self.learn_in_pool(problem, &choice, options, vec![told], started)
     }
 
-    /// Whether [`Inference::Auto`] means [`Inference::Sparse`] here, since dense inference would
-    /// need too much memory.
+    /// Whether [`Inference::Auto`] means [`Inference::Sparse`] here whatever the fit finds, since
+    /// dense inference would need too much memory.
     #[must_use]
     pub fn is_large(&self) -> bool {
         let supports = || self.tables.iter().map(Observations::supports);

@@ -4,7 +4,7 @@
 //! row reports. Parts that lie apart and hold more together contradict it under every kernel, also
 //! where they are not all of its parts, so that nothing follows from them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::support::Functionals;
 use crate::support::overlap::OverlapProducts;
@@ -26,10 +26,11 @@ pub(super) struct Larger {
 ///
 /// # Arguments
 /// * `values` - what the rows report, sums or averages
+/// * `forgiven` - by how much a report per unit of its support may be off
 /// * `counts` - whether a row is looked at
 pub(super) fn larger_parts(
     supports: &Functionals,
-    values: &[f64],
+    (values, forgiven): (&[f64], f64),
     found: &OverlapProducts,
     counts: impl Fn(usize) -> bool,
 ) -> Option<Larger> {
@@ -39,6 +40,12 @@ pub(super) fn larger_parts(
         if is_one(i) && is_one(j) {
             *products.entry((i.max(j), i.min(j))).or_default() += v;
         }
+    }
+    // Rows that have something in common.
+    let mut beside: HashMap<usize, Vec<usize>> = HashMap::new();
+    for &(i, j) in products.keys().filter(|(i, j)| i != j) {
+        beside.entry(i).or_default().push(j);
+        beside.entry(j).or_default().push(i);
     }
     let product = |i: usize, j: usize| products.get(&(i.max(j), i.min(j))).copied();
     // Of two averages the product is their common volume over both volumes: one is within the
@@ -54,10 +61,11 @@ pub(super) fn larger_parts(
         }
     }
     // Averages times volumes: a volume is the square of the size over the product with itself.
-    let total = |row: usize| {
+    let volume = |row: usize| {
         let own = product(row, row).filter(|own| *own > 0.0)?;
-        Some(values[row] * supports.size(row) / own)
+        Some(supports.size(row) / own)
     };
+    let total = |row: usize| Some(values[row] * volume(row)?);
     for (whole, mut parts) in within {
         let Some(held) = total(whole) else { continue };
         let totals: HashMap<usize, f64> = parts
@@ -66,19 +74,23 @@ pub(super) fn larger_parts(
             .collect();
         parts.retain(|part| totals.contains_key(part));
         parts.sort_by(|a, b| totals[b].total_cmp(&totals[a]).then(a.cmp(b)));
-        let mut apart: Vec<usize> = Vec::new();
+        // Parts that lie apart, the largest first.
+        let (mut sum, mut largest) = (0.0, None);
+        let mut taken: HashSet<usize> = HashSet::new();
         for part in parts {
-            if apart.iter().all(|&other| product(part, other).is_none()) {
-                apart.push(part);
+            if !taken.contains(&part) {
+                sum += totals[&part];
+                largest = largest.or(Some(part));
+                taken.extend(beside.get(&part).into_iter().flatten());
             }
         }
-        let sum: f64 = apart.iter().map(|part| totals[part]).sum();
-        if let Some(&part) = apart.first()
-            && sum > held + ROUNDING * held.abs()
-        {
-            // In the unit of the report.
-            let excess = values[whole] * (sum / held - 1.0);
-            let excess = if held == 0.0 { sum } else { excess };
+        let Some((part, unit)) = largest.zip(volume(whole)) else {
+            continue;
+        };
+        // In the unit of the report.
+        let excess = (sum - held) / unit;
+        let off = forgiven * supports.size(whole).abs();
+        if excess > off.max(ROUNDING * values[whole].abs()) {
             return Some(Larger {
                 whole,
                 part,

@@ -12,12 +12,15 @@ use std::time::Instant;
 
 use super::Model;
 use super::averages::OnlyStops;
+use super::fit::is_wanted;
 use crate::error::FitError;
+use crate::inference::in_pool;
+use crate::likelihood::Likelihood;
 use crate::link::Link;
 use crate::posterior::mixture::Posterior;
 use crate::problem::assembly::Problem;
-use crate::problem::pooled::{Pooled, is_known_exactly};
-use crate::problem::settings::{FitOptions, Inducing, Inference};
+use crate::problem::pooled::Pooled;
+use crate::problem::settings::{FitOptions, Hyperparameters, Inducing, Inference};
 
 /// What is said where dense inference, whose draws tell stretches without an event, has no room.
 const TOLD_ROUGHLY: &str = "events are so few in some stretches that a normal belief about the logarithm of their rate is rough there: intervals reach too high; coarser bins or an upper bound of the variance helps";
@@ -27,7 +30,7 @@ const TOLD_ROUGHLY: &str = "events are so few in some stretches that a normal be
 const MANY_ROWS: usize = 100;
 const MANY_NODES: usize = 400;
 /// Inducing points that are tried where the usual number leaves too much open.
-const MORE: usize = 250;
+const MORE: usize = 300;
 
 impl Model {
     /// The posterior through inducing points, where dense inference was not asked for, would
@@ -46,27 +49,39 @@ impl Model {
             return Ok(None);
         }
         let is_too_large = dense.engine().check_size().is_err();
+        // As dense inference would.
+        let is_integrated = is_wanted(dense, options.hyperparameters);
+        let hyperparameters = match is_integrated {
+            true => Hyperparameters::Integrate,
+            false => options.hyperparameters,
+        };
         // What is kept of an unfinished fit is of the one that answers in the end.
         let keeper = options.keeper.clone();
         let quiet = keeper
             .clone()
             .map(|keeper| Arc::new(OnlyStops(keeper)) as _);
+        let is_stopped = || keeper.as_ref().is_some_and(|keeper| keeper.is_stopped());
         for inducing in [options.inducing.clone(), Inducing::Number(MORE)] {
             let trial = FitOptions {
                 keeper: quiet.clone(),
+                hyperparameters,
                 ..options.clone().with_inducing(inducing)
             };
-            let Ok(mut found) = self.fit_sparse(&trial, started) else {
+            let mut found = match self.fit_sparse(&trial, started) {
+                Ok(found) => found,
+                Err(error) if is_stopped() => return Err(error),
                 // Dense inference says what is wrong, if something is.
-                return Ok(None);
+                Err(_) => return Ok(None),
             };
-            if keeper.as_ref().is_some_and(|keeper| keeper.is_stopped()) {
+            if is_stopped() {
                 return Ok(Some(found));
             }
-            let Some(explained) = found.explained()?.filter(|_| found.summary.converged) else {
+            let is_whole_fit = found.summary.converged && found.summary.integrated == is_integrated;
+            let explained = in_pool(options.threads.unwrap_or(0), || found.explained())?;
+            let Some(explained) = explained.filter(|_| is_whole_fit) else {
                 return Ok(None);
             };
-            match (explained.is_whole(), explained.is_nearly_normal()) {
+            match (explained.is_whole, explained.is_nearly_normal) {
                 (true, true) => return Ok(Some(found)),
                 (true, false) if is_too_large => {
                     found.summary.warnings.push(TOLD_ROUGHLY.to_owned());
@@ -80,7 +95,7 @@ impl Model {
         Ok(None)
     }
 
-    /// Whether rows are counts over one box or region each, behind `exp`, of many nodes.
+    /// Whether rows are Poisson counts over one box or region each, behind `exp`, of many nodes.
     fn has_many_counts(&self, dense: &Problem) -> bool {
         let nodes = |pooled: &Pooled| pooled.demand.unwrap_or_else(|| pooled.pools.nodes());
         let is_many = dense
@@ -95,8 +110,8 @@ impl Model {
             && tables.all(|table| {
                 let (at, likelihood) = (table.supports(), table.likelihood());
                 at.atom_count() == at.len()
+                    && matches!(likelihood, Likelihood::Poisson(_))
                     && likelihood.mean_link() == Some(Link::Exp)
-                    && !is_known_exactly(likelihood)
             })
     }
 }
@@ -165,6 +180,24 @@ mod tests {
         let all = Functionals::intervals("x", &[(0.0, 50.0)], Aggregate::Sum).unwrap();
         let total = auto.predict(&all, Scale::Response).unwrap();
         assert!((total.sd()[0] / total.mean()[0].sqrt() - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn hyperparameters_are_integrated_as_over_nodes() {
+        let model = histogram(320, "se(x)", false).set("se.lengthscale.x", Setting::default());
+        let auto = model.fit(&FitOptions::default()).unwrap();
+        assert_eq!(auto.summary().inference, "sparse");
+        let nodes = FitOptions::default().with_inference(Inference::Sites(Method::Laplace));
+        let dense = model.fit(&nodes).unwrap();
+        assert!(auto.summary().integrated && dense.summary().integrated);
+        let intervals = auto.summary().hyperparameters.iter();
+        for (own, other) in intervals.zip(&dense.summary().hyperparameters) {
+            // Evidences that differ by a tenth of a nat move ends by some hundredths of a width.
+            let ends = |h: &crate::model::Hyper| [h.lower.ln(), h.upper.ln()];
+            let ([a, b], [c, d]) = (ends(own), ends(other));
+            let off = (a - c).abs().max((b - d).abs());
+            assert!(off < 0.1 * (d - c) || own.fixed, "{}: {off}", own.name);
+        }
     }
 
     #[test]

@@ -323,7 +323,11 @@ impl ExactRows {
     ) -> Result<(), FitError> {
         let gone: HashSet<usize> = follow.iter().map(|r| r.row).collect();
         let counts = |row: usize| !gone.contains(&self.numbers[row]);
-        match larger_parts(&self.supports, &self.values, found, counts) {
+        let reports = (
+            &self.values[..],
+            CLOSE * root_mean_square(&per_unit(&self.supports, &self.values)),
+        );
+        match larger_parts(&self.supports, reports, found, counts) {
             None => Ok(()),
             Some(larger) => Err(FitError::Contradiction {
                 row: self.numbers[larger.whole],

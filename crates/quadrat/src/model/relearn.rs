@@ -57,7 +57,7 @@ impl Posterior {
         if self.problem.sparse().is_some() {
             return Err(InputError::Unavailable {
                 what: "learning again where inference is through inducing points",
-                remedy: "fit the model with all rows: inducing points follow them",
+                remedy: "fit the model with all rows: inducing points follow them; where they were chosen for counts over areas, `method = \"laplace\"` can learn again",
             }
             .into());
         }

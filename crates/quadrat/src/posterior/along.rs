@@ -75,7 +75,7 @@ impl Posterior {
         let mut stretches = Vec::new();
         let mut alone: Vec<usize> = Vec::new();
         while !pending.is_empty() {
-            let is_worth = |panel: &Panel| panel.points.len() > NODES;
+            let is_worth = |panel: &Panel| panel.points.len() > NODES && panel.low < panel.high;
             let (panels, few): (Vec<Panel>, Vec<Panel>) = pending.into_iter().partition(is_worth);
             alone.extend(few.iter().flat_map(|panel| panel.points.clone()));
             if panels.len() * NODES > left {

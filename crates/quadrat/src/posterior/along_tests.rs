@@ -148,3 +148,20 @@ fn what_is_no_polynomial_is_told_place_by_place() {
             .for_each(|(row, q)| assert!((q - means[row]).abs() < 1e-9));
     }
 }
+
+#[test]
+fn places_at_two_neighbouring_numbers_are_told_place_by_place() {
+    // 0.7, and the number next to it: the middle of both is one of them.
+    let x = [[0.7; 40], [0.1 * 7.0; 40]].concat();
+    assert!(x[0] != x[79]);
+    let mut x = x;
+    x.sort_by(f64::total_cmp);
+    let stretch = Stretch {
+        rows: (0..x.len()).collect(),
+        x,
+    };
+    let moments = vec![(vec![1.0; 80], vec![1.0; 80]); 10];
+    let told = Prediction::from_moments(vec![0.1; 10], &moments).along(vec![stretch]);
+    assert!(told.quantiles_along(&[0.5]).is_empty());
+    assert!((told.quantile(0.5)[79] - 1.0).abs() < 1e-12);
+}

@@ -10,9 +10,11 @@ use crate::support::Functionals;
 
 /// Rows that are looked at, at most.
 const LOOKED_AT: usize = 500;
+/// Multiples of this are spread evenly over a line when only their fractions are taken.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// Inducing points explain the function where they leave no more than this share of its posterior
-/// variance open.
-const LEFT_OPEN: f64 = 0.02;
+/// variance open in any row; on average it is then some tenth of that.
+const LEFT_OPEN: f64 = 0.05;
 /// A normal belief about the logarithm of a mean holds where its sd is at most this, as it is
 /// beside some four events.
 const UNCERTAIN: f64 = 0.5;
@@ -37,26 +39,30 @@ impl Posterior {
     }
 
     /// What inducing points leave open of the posterior variance of the function, and how well the
-    /// function is known: the largest share and the largest sd in the middles of the rows, or of
-    /// some hundreds of them. None where there are no inducing points.
+    /// function is known: in the middles of the rows, or of some hundreds of them, at the most
+    /// probable hyperparameters. None where there are no inducing points.
     pub(crate) fn explained(&self) -> Result<Option<Explained>, InputError> {
         let observed = self.problem.observed();
+        let count = observed.atom_count();
         let mut at = Functionals::new(observed.dims().to_vec());
-        let apart = observed.atom_count().div_ceil(LOOKED_AT).max(1);
-        for atom in (0..observed.atom_count()).step_by(apart) {
+        for k in 0..count.min(LOOKED_AT) {
+            // Of many rows those that no period of a raster keeps apart from others.
+            let share = match count <= LOOKED_AT {
+                true => k as f64 / count as f64,
+                false => (GOLDEN * k as f64).fract(),
+            };
+            let atom = ((share * count as f64) as usize).min(count - 1);
             at.push_point(&middle(observed, atom))?;
         }
         let component = self.components.first();
         let open = component.and_then(|component| self.left_open(component, &at));
         Ok(open.map(|open| {
             let believed = self.normal_beliefs(&at);
-            let shares = open
-                .iter()
-                .zip(believed.sd())
-                .map(|(open, sd)| open / (sd * sd));
+            let mut both = open.iter().zip(believed.sd());
             Explained {
-                share_left: shares.fold(0.0, f64::max),
-                sd: believed.sd().iter().copied().fold(0.0, f64::max),
+                // What is no number is not explained.
+                is_whole: both.all(|(open, sd)| *open <= LEFT_OPEN * sd * sd),
+                is_nearly_normal: believed.sd().iter().all(|sd| *sd <= UNCERTAIN),
             }
         }))
     }
@@ -65,20 +71,8 @@ impl Posterior {
 /// How well inducing points explain the function, and how well the rows tell it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Explained {
-    /// Largest share of the posterior variance that inducing points leave open.
-    share_left: f64,
-    /// Largest posterior sd.
-    sd: f64,
-}
-
-impl Explained {
-    /// Whether inducing points tell sds to one in a hundred.
-    pub fn is_whole(self) -> bool {
-        self.share_left <= LEFT_OPEN
-    }
-
+    /// Whether inducing points tell sds to one in forty.
+    pub is_whole: bool,
     /// Whether a normal belief about the logarithm of a mean holds.
-    pub fn is_nearly_normal(self) -> bool {
-        self.sd <= UNCERTAIN
-    }
+    pub is_nearly_normal: bool,
 }

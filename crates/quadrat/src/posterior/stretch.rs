@@ -24,7 +24,7 @@ pub(super) const NODES: usize = 16;
 /// Roundings of the numbers that are interpolated.
 pub(super) const ROUNDINGS: f64 = 8.0 * f64::EPSILON;
 /// One gap between nodes out of so many is looked at.
-const LOOKED_AT: usize = 3;
+const EVERY: usize = 3;
 /// Polynomials may miss a quantile by so many sds of the mixture, the smallest on the stretch.
 const MISSED: f64 = 1e-10;
 /// Rows for every one whose quantiles are found one by one, at least.
@@ -77,7 +77,7 @@ impl Stretch {
     pub fn quantiles(&self, mixtures: &RowMixtures, levels: &[f64]) -> Vec<Interpolated> {
         let whole = 0..self.x.len();
         let (mut pending, mut out) = (Vec::from([whole]), Vec::new());
-        let most = NODES + NODES / LOOKED_AT;
+        let most = NODES + NODES / EVERY;
         while let Some(part) = pending.pop() {
             // Rows of one place are no stretch.
             if part.len() < WORTH * most || self.x[part.start] == self.x[part.end - 1] {
@@ -88,7 +88,13 @@ impl Stretch {
                     rows: self.rows[part].to_vec(),
                     values,
                 }),
-                None => pending.extend(self.halves(part)),
+                None => {
+                    let halves = self.halves(part.clone());
+                    // Two neighbouring numbers have no middle between them.
+                    if halves.iter().all(|half| half.len() < part.len()) {
+                        pending.extend(halves);
+                    }
+                }
             }
         }
         out
@@ -130,7 +136,7 @@ impl Stretch {
             .flatten()
             .fold(0.0_f64, |most, q| most.max(q.abs()));
         let may_miss = MISSED * least + ROUNDINGS * most;
-        let mut looked_at = nodes.windows(2).step_by(LOOKED_AT);
+        let mut looked_at = nodes.windows(2).step_by(EVERY);
         let is_met = looked_at.all(|ends| {
             let at = nearest(x, f64::midpoint(x[ends[0]], x[ends[1]]));
             let off = |(level, q): (usize, &f64)| (values[(at, level)] - q).abs();

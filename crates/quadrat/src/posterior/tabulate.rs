@@ -112,7 +112,7 @@ impl Prediction {
         let predictive = self.predictive.as_ref();
         let is_of_latent = predictive.is_none_or(|p| p.is_mean() && p.is_monotone());
         let are_many = self.weights().len() >= COMPONENTS;
-        if !(are_levels && is_plain && is_of_latent && are_many) {
+        if levels.is_empty() || !(are_levels && is_plain && is_of_latent && are_many) {
             return Vec::new();
         }
         let told = |stretch: &Stretch| stretch.quantiles(self.latent(), levels);

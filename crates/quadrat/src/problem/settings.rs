@@ -116,8 +116,10 @@ pub enum Hyperparameters {
 /// How the rows condition the prior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Inference {
-    /// Exact where every row is Gaussian; else expectation propagation, or the variational
-    /// approximation where that does not converge.
+    /// Exact where every row is Gaussian; else Laplace's method for sums behind a link, and
+    /// expectation propagation, or the variational approximation where that does not converge.
+    /// Through inducing points where rows are too many for these, and for many counts over boxes
+    /// or regions where that tells the same.
     #[default]
     Auto,
     /// Exact: refused unless every row is Gaussian.
