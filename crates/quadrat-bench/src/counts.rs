@@ -38,11 +38,8 @@ pub fn run() -> Result<()> {
 
 fn one(kernel: &str, bins: usize) -> Result<()> {
     let model = Model::new(Kernel::parse(kernel)?).observe(histogram(bins)?);
-    let auto = FitOptions {
-        threads: Some(1),
-        ..FitOptions::default()
-    }
-    .with_hyperparameters(Hyperparameters::Map);
+    let mut auto = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
+    auto.threads = Some(1);
     let nodes = auto
         .clone()
         .with_inference(Inference::Sites(Method::Laplace));

@@ -128,6 +128,10 @@ mod tests {
 
     /// A histogram of `bins` over 50 units, of a smooth rate or of one peak far from its ends.
     fn histogram(bins: usize, kernel: &str, has_peak: bool) -> Model {
+        of_lengthscale(Setting::fixed(3.0), bins, kernel, has_peak)
+    }
+
+    fn of_lengthscale(setting: Setting, bins: usize, kernel: &str, has_peak: bool) -> Model {
         let width = 50.0 / bins as f64;
         let ends = |i: usize| (width * i as f64, width * (i + 1) as f64);
         let ends: Vec<(f64, f64)> = (0..bins).map(ends).collect();
@@ -147,7 +151,7 @@ mod tests {
         let lengthscale = format!("{}.lengthscale.x", kernel.split('(').next().unwrap());
         Model::new(Kernel::parse(kernel).unwrap())
             .mean(Mean::Fixed(3.0))
-            .set(&lengthscale, Setting::fixed(3.0))
+            .set(&lengthscale, setting)
             .observe(Observations::new(at, counts).unwrap())
     }
 
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn hyperparameters_are_integrated_as_over_nodes() {
-        let model = histogram(320, "se(x)", false).set("se.lengthscale.x", Setting::default());
+        let model = of_lengthscale(Setting::default(), 320, "se(x)", false);
         let auto = model.fit(&FitOptions::default()).unwrap();
         assert_eq!(auto.summary().inference, "sparse");
         let nodes = FitOptions::default().with_inference(Inference::Sites(Method::Laplace));

@@ -5,7 +5,8 @@
 //!
 //! $$ g(x) = \sum_{j < N} c_j T_j(t), \qquad t = \frac{2 x - a - b}{b - a}, $$
 //!
-//! from their values at `N` nodes. A panel whose last coefficients do not vanish is halved, and one
+//! from their values at `N` nodes. A panel is halved whose last coefficients do not vanish, or whose
+//! series misses some of its places: all nodes of a long one may lie where the rows say nothing. One
 //! with no more places than nodes is told place by place. With hundreds of settings of the
 //! hyperparameters, each a covariance with all rows, a hundred thousand places take as long as some
 //! hundreds.
@@ -30,7 +31,11 @@ const LAST: usize = 3;
 /// They do where they are below this, in the smallest sd of the panel for means, and in the
 /// smallest variance for variances: what series leave out is then below 1e-9 of these.
 const VANISHED: f64 = 1e-10;
-/// Panels to begin with where there are no edges.
+/// Places of a panel that are told as they are beside its series.
+const LOOKED_AT: usize = 6;
+/// Series may miss these by so many of their sds, and shares of their variances.
+const MISSED: f64 = 1e-9;
+/// Panels to begin with where there are no edges, of as many places each.
 const PANELS: usize = 8;
 /// Fewer places are told one by one.
 const LEAST: usize = 2048;
@@ -67,7 +72,8 @@ impl Posterior {
             return Ok(None);
         };
         let mut left = at.len() / WORTH;
-        let mut pending = line.panels(&self.edges(line.column));
+        let seen = self.problem.supports().range(line.column);
+        let mut pending = line.panels(&self.edges(line.column), seen);
         if pending.len() * NODES > left {
             return Ok(None);
         }
@@ -78,15 +84,28 @@ impl Posterior {
             let is_worth = |panel: &Panel| panel.points.len() > NODES && panel.low < panel.high;
             let (panels, few): (Vec<Panel>, Vec<Panel>) = pending.into_iter().partition(is_worth);
             alone.extend(few.iter().flat_map(|panel| panel.points.clone()));
-            if panels.len() * NODES > left {
+            if panels.len() * (NODES + LOOKED_AT) > left {
                 alone.extend(panels.iter().flat_map(|panel| panel.points.clone()));
                 break;
             }
-            left -= panels.len() * NODES;
+            if panels.is_empty() {
+                break;
+            }
+            left -= panels.len() * (NODES + LOOKED_AT);
             let found = self.not_interpolated(&line.nodes(at.dims(), &panels)?)?;
+            let series = |number: usize| coefficients(&found, number * NODES);
+            let series: Vec<Option<Mat<f64>>> = (0..panels.len()).map(series).collect();
+            let looked_at: Vec<usize> = panels.iter().flat_map(Panel::looked_at).collect();
+            let rows: Vec<usize> = looked_at.iter().map(|point| line.rows[*point]).collect();
+            let exact = self.not_interpolated(&at.rows(&rows))?;
             pending = Vec::new();
-            for (number, panel) in panels.iter().enumerate() {
-                match coefficients(&found, number * NODES) {
+            for (number, (panel, series)) in panels.iter().zip(series).enumerate() {
+                let seen = number * LOOKED_AT..(number + 1) * LOOKED_AT;
+                let is_met = |series: &Mat<f64>| {
+                    let x: Vec<f64> = looked_at[seen.clone()].iter().map(|p| line.x[*p]).collect();
+                    meets(&panel.values(&x, series), &exact, seen.start)
+                };
+                match series.filter(is_met) {
                     Some(series) => {
                         line.fill(panel, &series, &mut told);
                         stretches.push(line.stretch(panel));
@@ -164,19 +183,16 @@ fn empty(rows: usize) -> Marginals {
 }
 
 impl Line {
-    /// Panels between edges, or of equal length.
-    fn panels(&self, edges: &[f64]) -> Vec<Panel> {
+    /// Panels between edges, or of as many places each, and the ends of what was seen.
+    fn panels(&self, edges: &[f64], seen: (f64, f64)) -> Vec<Panel> {
         let (low, high) = (self.x[0], self.x[self.x.len() - 1]);
-        let inside: Vec<f64> = match edges.is_empty() {
-            true => (1..PANELS)
-                .map(|k| low + (high - low) * k as f64 / PANELS as f64)
-                .collect(),
-            false => edges
-                .iter()
-                .copied()
-                .filter(|x| (low..high).contains(x))
-                .collect(),
-        };
+        let mut inside = edges.to_vec();
+        if edges.is_empty() {
+            inside.extend((1..PANELS).map(|k| self.x[k * self.x.len() / PANELS]));
+            inside.extend([seen.0, seen.1]);
+            inside.sort_by(f64::total_cmp);
+        }
+        inside.retain(|x| low < *x && *x < high);
         let mut ends = vec![low];
         ends.extend(inside);
         ends.push(high);
@@ -239,18 +255,7 @@ impl Line {
 
     /// Tells the points of a panel from its series.
     fn fill(&self, panel: &Panel, series: &Mat<f64>, told: &mut [Marginals]) {
-        let (middle, half) = panel.frame();
-        let x = &self.x[panel.points.clone()];
-        let mut terms = Mat::zeros(x.len(), NODES);
-        for (i, x) in x.iter().enumerate() {
-            let t = (x - middle) / half;
-            let (mut before, mut now) = (t, 1.0);
-            for j in 0..NODES {
-                terms[(i, j)] = now;
-                (before, now) = (now, 2.0 * t * now - before);
-            }
-        }
-        let values = par_gemm(terms.as_ref(), series.as_ref());
+        let values = panel.values(&self.x[panel.points.clone()], series);
         let rows = &self.rows[panel.points.clone()];
         let count = told.len();
         told.par_iter_mut().enumerate().for_each(|(k, told)| {
@@ -265,11 +270,51 @@ impl Line {
 }
 
 impl Panel {
+    /// Some of its points, the first and the last among them.
+    fn looked_at(&self) -> impl Iterator<Item = usize> {
+        let (first, last) = (self.points.start, self.points.end - 1);
+        (0..LOOKED_AT).map(move |k| first + k * (last - first) / (LOOKED_AT - 1))
+    }
+
+    /// Values of its series at some coordinates, shape `[coordinates, series]`.
+    fn values(&self, x: &[f64], series: &Mat<f64>) -> Mat<f64> {
+        let (middle, half) = self.frame();
+        let mut terms = Mat::zeros(x.len(), NODES);
+        for (i, x) in x.iter().enumerate() {
+            let t = (x - middle) / half;
+            let (mut before, mut now) = (t, 1.0);
+            for j in 0..NODES {
+                terms[(i, j)] = now;
+                (before, now) = (now, 2.0 * t * now - before);
+            }
+        }
+        par_gemm(terms.as_ref(), series.as_ref())
+    }
+
     /// Middle and half length.
     fn frame(&self) -> (f64, f64) {
         let half = 0.5 * (self.high - self.low);
         (f64::midpoint(self.low, self.high), half)
     }
+}
+
+/// Whether series meet what is known of some places, which begin at `first`.
+fn meets(values: &Mat<f64>, exact: &[Marginals], first: usize) -> bool {
+    let (rows, count) = (values.nrows(), exact.len());
+    let largest = |all: &[f64]| all.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    exact.iter().enumerate().all(|(k, exact)| {
+        let means = &exact.mean[first..first + rows];
+        let variances = &exact.variance[first..first + rows];
+        let rounding = [means, variances].map(|all| ROUNDINGS * largest(all));
+        (0..rows).all(|i| {
+            let variance = variances[i].max(0.0);
+            let of_mean = (values[(i, k)] - means[i]).abs();
+            let of_variance = (values[(i, count + k)] - variances[i]).abs();
+            // What is no number is not met.
+            of_mean <= MISSED * variance.sqrt() + rounding[0]
+                && of_variance <= MISSED * variance + rounding[1]
+        })
+    })
 }
 
 /// Coefficients of the means at all nodes of the hyperparameters, then of the variances, one series

@@ -165,3 +165,22 @@ fn places_at_two_neighbouring_numbers_are_told_place_by_place() {
     assert!(told.quantiles_along(&[0.5]).is_empty());
     assert!((told.quantile(0.5)[79] - 1.0).abs() < 1e-12);
 }
+
+/// All nodes of a panel that reaches so far would lie where the rows say nothing.
+#[test]
+fn places_far_away_change_nothing_among_the_rows() {
+    let near = places(3000);
+    let mut far: Vec<f64> = near.lower(0).to_vec();
+    far.extend([999_999.0, -4e6]);
+    let far = Functionals::points("x", &far).unwrap();
+    for kernel in ["se(x)", "matern32(x)", "rq(x)"] {
+        for table in [bins(), counts()] {
+            let posterior = fitted(kernel, table, Hyperparameters::Map);
+            let [a, b] = [&near, &far].map(|at| posterior.predict(at, Scale::Latent).unwrap());
+            for row in 0..near.len() {
+                let off = (a.mean()[row] - b.mean()[row]).abs() / a.sd()[row];
+                assert!(off < 2e-9, "{kernel} {row}: {off:e}");
+            }
+        }
+    }
+}
