@@ -5,11 +5,12 @@
 //!
 //! $$ g(x) = \sum_{j < N} c_j T_j(t), \qquad t = \frac{2 x - a - b}{b - a}, $$
 //!
-//! from their values at `N` nodes. A panel is halved whose last coefficients do not vanish, or whose
-//! series misses some of its places: all nodes of a long one may lie where the rows say nothing. One
-//! with no more places than nodes is told place by place. With hundreds of settings of the
-//! hyperparameters, each a covariance with all rows, a hundred thousand places take as long as some
-//! hundreds.
+//! from their values at `N` nodes. A panel is halved whose last coefficients do not vanish, or
+//! whose series misses some of its places: all nodes of a long one may lie where the rows say
+//! nothing. One with no more places than nodes is told place by place. With hundreds of settings of
+//! the hyperparameters, each a covariance with all rows, a hundred thousand places take as long as
+//! some hundreds. Quantiles of the mixture over these settings are analytic there as well
+//! (`stretch.rs`).
 //!
 //! # Source
 //! Trefethen 2019, Approximation Theory and Approximation Practice, chapters 3 and 8.
