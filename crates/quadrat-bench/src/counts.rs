@@ -38,8 +38,7 @@ pub fn run() -> Result<()> {
 
 fn one(kernel: &str, bins: usize) -> Result<()> {
     let model = Model::new(Kernel::parse(kernel)?).observe(histogram(bins)?);
-    let mut auto = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
-    auto.threads = Some(1);
+    let auto = FitOptions::default().with_hyperparameters(Hyperparameters::Map);
     let nodes = auto
         .clone()
         .with_inference(Inference::Sites(Method::Laplace));
