@@ -9,7 +9,7 @@ use crate::covariance::NodeRule;
 use crate::error::{FitError, InputError};
 use crate::linalg::Mat;
 use crate::link::Link;
-use crate::problem::pooled::cut;
+use crate::problem::pooled::{MAX_NODES, cut};
 use crate::problem::scale::Scale;
 use crate::problem::sparse::is_point;
 use crate::support::Functionals;
@@ -85,7 +85,7 @@ impl Posterior {
                     let one = match pooled {
                         Some(pooled) => {
                             let ends = common.as_ref().map_or(&pooled.ends, |common| &common.ends);
-                            cut(one, ends, rule)
+                            cut(one, ends, rule, MAX_NODES)
                         }
                         None => one,
                     };

@@ -15,7 +15,6 @@
 use super::component::Component;
 use super::mixture::Posterior;
 use super::normal_mixture::not_negative;
-use crate::covariance::NodeRule;
 use crate::inference::pooled::total;
 use crate::inference::sites::Block;
 use crate::likelihood::local::Belief;
@@ -66,8 +65,14 @@ impl RowSums {
     /// None where inference is dense, where rows are too large, or where none tells more.
     pub fn new(posterior: &Posterior, component: &Component, link: Link) -> Option<Self> {
         let rule = posterior.finest_rule();
-        let rows = sums(posterior, link, &rule)?;
+        let rows = sums(posterior, link)?;
         let observed = posterior.problem.observed();
+        let demand = rows.iter().map(|row| rule.demand(&observed.rows(&[row.2])));
+        let demand: f64 = demand.sum();
+        let pairs = demand * demand * posterior.components.len() as f64;
+        if demand > NODES as f64 || pairs > PAIRS {
+            return None;
+        }
         let blocks = posterior.problem.blocks();
         let of_all: Vec<usize> = rows.iter().map(|row| row.2).collect();
         let nodes = rule.apply(&observed.rows(&of_all));
@@ -89,9 +94,12 @@ impl RowSums {
         Self::of(link, &nodes, &all, &told)
     }
 
-    /// Where the rows that may tell more end along each dimension, ascending; none where none can.
+    /// Where rows that are sums behind this link end along each dimension, ascending; none where
+    /// inference is dense, or where there is none. Nodes of a total that were placed without regard
+    /// to them would add their own error of quadrature to what is known of it, and rows that are
+    /// many know it to far less than that.
     pub fn ends(posterior: &Posterior, link: Link) -> Option<Vec<Vec<f64>>> {
-        let rows = sums(posterior, link, &posterior.finest_rule())?;
+        let rows = sums(posterior, link)?;
         let observed = posterior.problem.observed();
         Some(observed.ends(rows.iter().map(|row| row.2)))
     }
@@ -198,9 +206,8 @@ impl RowSums {
 }
 
 /// Rows behind this link that are sums: the block of each, its place there, and among all rows.
-/// None where inference is dense, which has another way; where there is none; or where they have
-/// too many nodes.
-fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize, usize, usize)>> {
+/// None where inference is dense, which has another way, or where there is none.
+fn sums(posterior: &Posterior, link: Link) -> Option<Vec<(usize, usize, usize)>> {
     let problem = &posterior.problem;
     problem.sparse()?;
     let observed = problem.observed();
@@ -213,11 +220,7 @@ fn sums(posterior: &Posterior, link: Link, rule: &NodeRule) -> Option<Vec<(usize
         }
         start += all.len();
     }
-    let demand = rows.iter().map(|row| rule.demand(&observed.rows(&[row.2])));
-    let demand: f64 = demand.sum();
-    let pairs = demand * demand * posterior.components.len() as f64;
-    let is_small = demand <= NODES as f64 && pairs <= PAIRS;
-    (is_small && !rows.is_empty()).then_some(rows)
+    (!rows.is_empty()).then_some(rows)
 }
 
 /// All nodes of rows under the belief.

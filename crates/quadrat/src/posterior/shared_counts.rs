@@ -9,7 +9,7 @@ use super::component::Component;
 use super::mixture::Posterior;
 use super::shared_out::{Making, SharedOut};
 use crate::link::Link;
-use crate::problem::pooled::cut;
+use crate::problem::pooled::{MAX_NODES, cut};
 use crate::problem::sparse::is_point;
 use crate::support::Functionals;
 
@@ -59,7 +59,7 @@ impl Posterior {
         for (_, row, atom) in boxes {
             let piece = observed.atom_alone(atom);
             let seen = rule.apply(&piece);
-            let parts = rule.apply(&cut(piece, ends, &rule));
+            let parts = rule.apply(&cut(piece, ends, &rule, MAX_NODES));
             if made.size() + seen.atom_count() + parts.atom_count() > MOST_NODES {
                 return None;
             }

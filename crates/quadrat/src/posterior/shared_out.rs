@@ -159,7 +159,7 @@ impl Posterior {
                 let seen = rule.apply(&piece);
                 let parts = match piece.has_regions() {
                     true => seen.clone(),
-                    false => rule.apply(&cut(piece, ends, rule)),
+                    false => rule.apply(&cut(piece, ends, rule, MAX_NODES)),
                 };
                 cells.push((made.cell(link, &seen, &parts), pieces.weight()[atom]));
             }

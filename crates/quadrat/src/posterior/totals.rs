@@ -42,6 +42,8 @@ const ONE: [f64; 1] = [1.0];
 const MOST_NUMBERS: usize = 10_000_000;
 /// Nodes of one row, at most, where not every pair of them is used.
 const SAMPLED_NODES: usize = 1_000_000;
+/// The same where rows within it say at which: more would take seconds without being told better.
+const CUT_NODES: usize = 50_000;
 /// Steps that make the nodes of one row fewer, when they would be too many.
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
 
@@ -177,7 +179,7 @@ impl Posterior {
             .into());
         }
         let finest = self.finest_rule();
-        let limit = self.most_nodes();
+        let (limit, most_cut) = self.most_nodes();
         let pooled = self.problem.drawn().pooled();
         let held_by = pooled.filter(|_| self.has_draws());
         let mut unions = pooled.map_or_else(|| Ok(HashMap::new()), |p| unions(&p.observed, at))?;
@@ -193,7 +195,7 @@ impl Posterior {
         for row in 0..at.len() {
             let one = unions.remove(&row).unwrap_or_else(|| at.rows(&[row]));
             let one = match &ends {
-                Some(ends) => cut(one, ends, &finest),
+                Some(ends) => cut(one, ends, &finest, most_cut),
                 None => one,
             };
             let rules = COARSER.iter().map(|factor| finest.coarser(*factor));
@@ -235,11 +237,12 @@ impl Posterior {
         ))
     }
 
-    /// Nodes of one row at most: with a sample of the pairs there may be many.
-    fn most_nodes(&self) -> usize {
+    /// Nodes of one row at most, and of one that is cut where others end: with a sample of the
+    /// pairs there may be many.
+    fn most_nodes(&self) -> (usize, usize) {
         match self.problem.sparse() {
-            Some(_) => SAMPLED_NODES,
-            None => MAX_NODES,
+            Some(_) => (SAMPLED_NODES, CUT_NODES),
+            None => (MAX_NODES, MAX_NODES),
         }
     }
 

@@ -59,10 +59,16 @@ pub(crate) struct Pooled {
 }
 
 /// A row whose boxes are cut where observed rows end, so that a union of these has their nodes:
-/// what they say of their sums then holds for its sum. A row that would have too many nodes stays.
-pub(crate) fn cut(row: Functionals, ends: &[Vec<f64>], rule: &NodeRule) -> Functionals {
-    match row.cut(ends, MAX_NODES) {
-        Some(cut) if rule.demand(&cut) <= MAX_NODES as f64 => cut,
+/// what they say of their sums then holds for its sum. A row that would have more nodes than `most`
+/// stays.
+pub(crate) fn cut(
+    row: Functionals,
+    ends: &[Vec<f64>],
+    rule: &NodeRule,
+    most: usize,
+) -> Functionals {
+    match row.cut(ends, most) {
+        Some(cut) if rule.demand(&cut) <= most as f64 => cut,
         _ => row,
     }
 }
