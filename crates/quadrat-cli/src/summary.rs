@@ -18,6 +18,15 @@ use crate::terminal::short;
 /// Rows of each prediction that are shown.
 const HEAD: usize = 5;
 
+/// What is told of a study with one section in place of a function, and the files written.
+pub fn of_section(title: &str, told: &str, written: &[PathBuf]) -> String {
+    let mut text = format!("{}\n{told}", clean(title));
+    for path in written {
+        line(&mut text, &format!("wrote {}", path.display()));
+    }
+    text
+}
+
 /// Everything about a run, as text.
 pub fn summary(
     outcome: &Outcome,

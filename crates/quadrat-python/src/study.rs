@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use quadrat_study::{Column, Found, Hooks, Source, Table, run};
+use quadrat_study::{AnyOutcome, Column, Found, Options, Running, Source, Table, refused, run};
 
 use crate::buffers::bytes;
 use crate::errors::Failure;
@@ -20,8 +20,8 @@ pub fn run_file<'py>(
     path: PathBuf,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    watched(py, progress.as_ref(), move |hooks| {
-        run(Source::File(&path), hooks)
+    watched(py, progress.as_ref(), move |running| {
+        run(Source::File(&path), &Options::default(), running)
     })
 }
 
@@ -34,23 +34,25 @@ pub fn run_text<'py>(
     folder: PathBuf,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    watched(py, progress.as_ref(), move |hooks| {
-        run(Source::Text(&text, &folder), hooks)
+    watched(py, progress.as_ref(), move |running| {
+        run(Source::Text(&text, &folder), &Options::default(), running)
     })
 }
 
 fn watched<'py>(
     py: Python<'py>,
     progress: Option<&Bound<'py, PyAny>>,
-    work: impl FnOnce(&Hooks) -> Result<Found, quadrat_study::Refused> + Send + 'static,
+    work: impl FnOnce(&Running) -> anyhow::Result<AnyOutcome> + Send + 'static,
 ) -> PyResult<Bound<'py, PyDict>> {
     let control = Arc::new(Control::default());
-    let hooks = Hooks {
+    let running = Running {
         progress: Some(Arc::clone(&control) as _),
         stopper: Some(Arc::clone(&control) as _),
+        keeper: None,
     };
     let found = work::watched(py, &control, progress, move || {
-        work(&hooks).map_err(Failure::from)
+        let found = work(&running).and_then(Found::of);
+        found.map_err(|error| Failure::from(refused(&error)))
     })?;
     let told = PyDict::new(py);
     told.set_item("title", &found.title)?;

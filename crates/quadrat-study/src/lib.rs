@@ -6,7 +6,7 @@
 //! ends no process; what is wrong comes back as values, with file, line, column and a remedy.
 //!
 //! ```
-//! use quadrat_study::{Column, Hooks, Source, run};
+//! use quadrat_study::{Column, Found, Options, Running, Source, run};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = std::env::temp_dir().join(format!("quadrat-study-{}", std::process::id()));
@@ -23,18 +23,22 @@
 //! name = "noon"
 //! support = { grid = { day = { from = 0.5, to = 2.5, step = 1 } } }
 //! "#;
-//! let found = run(Source::Text(study, &folder), &Hooks::default());
+//! let source = Source::Text(study, &folder);
+//! let outcome = run(source, &Options::default(), &Running::default());
 //! std::fs::remove_dir_all(&folder)?;
-//! let found = found.map_err(|refused| format!("{refused:?}"))?;
+//! let found = Found::of(outcome?)?;
 //! let (name, days) = &found.tables[0].columns[0];
 //! assert_eq!((name.as_str(), days), ("day", &Column::Numbers(vec![0.5, 1.5, 2.5])));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A study goes through three stages: TOML -> checked study (`study`) -> tables read and everything
-//! compared (`resolve`) -> library objects and answers (`engine`, `outcome`). The modules are for
-//! the program `quadrat`, and change without notice.
+//! A run has two halves. [`check()`] goes from TOML to a checked study (`study`), and from there to
+//! tables that are read and compared (`resolve`); [`Checked::run`] makes library objects and answers
+//! (`engine`, `outcome`). Between them the program `quadrat` refuses outputs in the place of inputs
+//! and opens its checkpoint. An [`AnyOutcome`] is one of three kinds, of a function, a density or
+//! bands; its files are those that the program writes, and [`Found`] has the same numbers column by
+//! column. The modules are for the program, and change without notice.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 // What is said is handed back: there is nobody here to print to.
@@ -46,6 +50,7 @@ pub mod answer;
 pub mod beside;
 #[doc(hidden)]
 pub mod codes;
+mod columns;
 #[doc(hidden)]
 pub mod density;
 #[doc(hidden)]
@@ -59,6 +64,8 @@ pub mod files;
 pub mod fit_json;
 #[doc(hidden)]
 pub mod fitted;
+mod found;
+mod function;
 #[doc(hidden)]
 pub mod functionals;
 #[cfg(any(test, feature = "fuzz"))]
@@ -75,8 +82,7 @@ mod instrument;
 mod kept;
 #[doc(hidden)]
 pub mod keys;
-#[doc(hidden)]
-pub mod limits;
+mod limits;
 #[doc(hidden)]
 pub mod measure;
 #[doc(hidden)]
@@ -97,11 +103,11 @@ mod properties;
 pub mod reconciled;
 #[doc(hidden)]
 pub mod redundant;
+mod refused;
 #[doc(hidden)]
 pub mod resolve;
 mod run;
-#[doc(hidden)]
-pub mod run_id;
+mod run_id;
 #[doc(hidden)]
 pub mod shapes;
 #[doc(hidden)]
@@ -121,7 +127,9 @@ pub mod version;
 #[doc(hidden)]
 pub mod words;
 
-#[doc(hidden)]
-pub use run::resolved;
-pub use run::{Column, Fault, Found, Hooks, Refused, Source, Table, refused, run};
+pub use columns::{Column, Table, Writer};
+pub use engine::Running;
+pub use found::Found;
+pub use refused::{Fault, Refused, refused};
+pub use run::{AnyOutcome, Checked, Options, Source, check, run};
 pub use ungroup::group::random_stream;

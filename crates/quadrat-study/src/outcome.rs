@@ -6,13 +6,18 @@ mod places;
 pub use held::ShapeHeld;
 pub use places::Where;
 
+use std::io::Write;
+
 use anyhow::{Context, Result};
 use quadrat::model::{Model, Slope};
 
 use crate::answer::{Answer, Chances, Wanted};
+use crate::columns::Writer;
 use crate::engine::{self, Finer, FitSummary, McmcReport, Posterior, Running};
 use crate::expressions;
 use crate::numbers::{count, human, percent};
+use crate::places::Places;
+use crate::prediction_csv;
 use crate::resolve::{Asked, Resolved};
 use crate::study::Scale;
 use crate::sums;
@@ -168,6 +173,35 @@ impl Outcome {
             }
         }
         groups
+    }
+
+    /// Those predictions that are maps too: of regions.
+    pub fn maps(&self) -> impl Iterator<Item = (&Asked, &Answer)> {
+        let all = self.predictions();
+        all.filter(|(asked, _)| prediction_csv::has_regions(&asked.places))
+    }
+
+    /// The tables and maps as files: the name of each, and what writes it.
+    pub fn files(&self) -> Vec<(String, Writer<'_>)> {
+        let mut files: Vec<(String, Writer<'_>)> = Vec::new();
+        for group in self.groups() {
+            let name = group[0].0.table_file();
+            let parts = group.iter().map(|&(asked, answer)| (&asked.places, answer));
+            let parts: Vec<(&Places, &Answer)> = parts.collect();
+            let write = move |out: &mut dyn Write| prediction_csv::write(out, &parts);
+            files.push((name, Box::new(write)));
+            for (asked, answer) in group {
+                let write = move |out: &mut dyn Write| {
+                    prediction_csv::write_geo(out, &asked.places, answer)
+                };
+                files.extend(
+                    asked
+                        .map_file()
+                        .map(|name| (name, Box::new(write) as Writer<'_>)),
+                );
+            }
+        }
+        files
     }
 
     /// How many left-out rows lie inside their 95 % interval, of how many.

@@ -1,6 +1,7 @@
 //! Prediction tables: the support's own columns, then mean, sd, lower, median, upper, and
 //! probabilities where they are wanted; as CSV, or among the properties of GeoJSON.
 
+use std::borrow::Borrow;
 use std::io::Write;
 
 use anyhow::Result;
@@ -8,8 +9,9 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::answer::{Answer, Chances, draw_name};
+use crate::columns::Column;
 use crate::geo_file;
-use crate::numbers::ROUNDING;
+use crate::numbers::{ROUNDING, exact};
 use crate::places::Places;
 use crate::shapes::Shapes;
 
@@ -140,6 +142,72 @@ pub fn whole_row(places: &Places, answer: &Answer, at: usize) -> Vec<Cell> {
     let draws = answer.draws.iter();
     cells.extend(draws.map(|draw| Cell::Number(draw[at])));
     cells
+}
+
+/// The columns of the file, one part below the other.
+pub fn columns<P: Borrow<Places>>(
+    parts: impl IntoIterator<Item = (P, Answer)>,
+) -> Vec<(String, Column)> {
+    let mut all: Vec<(String, Column)> = Vec::new();
+    for (places, answer) in parts {
+        let places = places.borrow();
+        let header = whole_header(places, &answer);
+        let own = place_columns(places).into_iter().chain(told(answer));
+        if all.is_empty() {
+            all = header.into_iter().zip(own).collect();
+            continue;
+        }
+        let pairs = all.iter_mut().zip(own);
+        pairs.for_each(|((_, column), own)| column.append(own));
+    }
+    all
+}
+
+/// The columns that tell the places, in the order of the header.
+fn place_columns(places: &Places) -> Vec<Column> {
+    let rows = 0..places.len();
+    let output = places.output.iter();
+    let output = output.map(|name| Column::Texts(vec![name.clone(); rows.len()]));
+    let labels = places.labels.iter();
+    let labels = labels.map(|labels| Column::Texts(labels.cells.clone()));
+    let key = places.shapes.iter();
+    let key = key.map(|shapes| Column::Texts(shapes.keys.clone()));
+    let mut columns: Vec<Column> = output.chain(labels).chain(key).collect();
+    for dim in places.shown() {
+        let label = |row| dim.label(row).map(str::to_owned);
+        let labels: Option<Vec<String>> = rows.clone().map(label).collect();
+        let first = labels.filter(|_| dim.labels.is_some());
+        columns.push(first.map_or_else(|| Column::Numbers(dim.first.clone()), Column::Texts));
+        columns.extend(dim.second.clone().map(Column::Numbers));
+    }
+    columns
+}
+
+/// The columns of an answer. Where a simple method does not tell it, cells are empty.
+fn told(answer: Answer) -> impl Iterator<Item = Column> {
+    let text = |mean: &f64| match mean.is_nan() {
+        true => String::new(),
+        false => exact(*mean),
+    };
+    let simple = move |means: Vec<f64>| match means.iter().any(|mean| mean.is_nan()) {
+        true => Column::Texts(means.iter().map(text).collect()),
+        false => Column::Numbers(means),
+    };
+    let own = [
+        answer.mean,
+        answer.sd,
+        answer.lower,
+        answer.median,
+        answer.upper,
+    ];
+    let chances = answer.chances.into_iter().map(|(_, column)| column);
+    let own = own.into_iter().chain(chances).map(Column::Numbers);
+    let beside = answer
+        .simple
+        .into_iter()
+        .map(move |(_, means)| simple(means));
+    let draws = answer.draws.into_iter().map(Column::Numbers);
+    own.chain(beside).chain(draws)
 }
 
 /// Writes the table, one part after the other; every number reads back as the same number.

@@ -6,6 +6,7 @@ use anyhow::Result;
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::suggest;
 
+use super::begun::Besides;
 use super::{print, run};
 use crate::args::Demo;
 use crate::demo::{EXAMPLES, Example};
@@ -31,7 +32,7 @@ pub fn run(args: &Demo) -> Result<()> {
         (&study, &shown),
         &args.output,
         Some(example),
-        &run::Besides::default(),
+        &Besides::default(),
         &args.saying,
     )
 }

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod begun;
 pub mod demo;
 pub mod density;
 mod figures;
@@ -21,16 +22,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use quadrat::model::{Inference, Model};
+use quadrat_study::Running;
 use quadrat_study::diagnostic::{Problem, Problems};
-use quadrat_study::engine::Running;
-use quadrat_study::resolve::Resolved;
-use quadrat_study::run_id;
 
 use crate::args::Saying;
-use crate::checkpoint::Checkpoint;
 use crate::progress::Bar;
-use crate::terminal::warn;
 
 /// How to run: on how many threads, and which bar hears about it.
 pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
@@ -44,45 +40,6 @@ pub fn running(saying: &Saying, bar: &Arc<Bar>) -> Result<Running> {
         keeper: None,
         stopper: None,
     })
-}
-
-/// Lets a sparse fit keep where it stands in a file beside its output, and go on from there.
-///
-/// # Arguments
-/// * `method`, `model` - how a study is to be fitted, and its model
-pub fn kept(
-    (method, model): (Inference, &Model),
-    output: &Path,
-    resume: bool,
-    running: &mut Running,
-) -> Result<Option<Arc<Checkpoint>>> {
-    let is_sparse = match method {
-        Inference::Sparse => true,
-        Inference::Auto => model.is_large(),
-        _ => false,
-    };
-    if !is_sparse {
-        if resume {
-            let message = "--resume is for fits with `method = \"sparse\"`";
-            let remedy = "leave it out: other fits keep nothing of themselves";
-            return Err(Problems::from(Problem::new(message).remedy(remedy)).into());
-        }
-        return Ok(None);
-    }
-    let checkpoint = Arc::new(Checkpoint::beside(output, resume)?);
-    running.keeper = Some(Arc::clone(&checkpoint) as _);
-    Ok(Some(checkpoint))
-}
-
-/// After everything is written: tells of a fit that was stopped, and exits as an interrupted
-/// program does.
-pub fn closed(checkpoint: Option<&Checkpoint>) {
-    if let Some(told) = checkpoint.and_then(Checkpoint::close) {
-        warn(&told);
-    }
-    if crate::output::is_stopped() {
-        std::process::exit(130);
-    }
 }
 
 /// Prints to standard output; a reader that left is success.
@@ -132,17 +89,16 @@ pub fn spare(
 /// Refuses to write over the study or a table that it reads.
 ///
 /// # Arguments
-/// * `files` - the folder of the study, and the files that it names
+/// * `files` - those that the study names
 /// * `study` - the study itself
 pub fn spare_inputs(
-    (folder, files): (&Path, Vec<PathBuf>),
+    files: Vec<PathBuf>,
     study: &Path,
     outputs: &[PathBuf],
     remedy: &str,
 ) -> Result<(), Problems> {
-    let files = files.into_iter().map(|file| folder.join(file));
-    let inputs: Vec<PathBuf> = files.chain([study.to_owned()]).collect();
-    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    let inputs = files.iter().map(PathBuf::as_path);
+    let inputs: Vec<&Path> = inputs.chain([study]).collect();
     let told = ("a file that the study reads", remedy);
     replaced(&inputs, outputs, told).or(())
 }
@@ -152,8 +108,3 @@ pub const ELSEWHERE: &str = "choose another output with -o";
 
 /// And where predictions name outputs.
 pub const RENAMED: &str = "choose another output with -o, or rename the prediction";
-
-/// The folder of a study, and the files that it names.
-pub fn inputs(resolved: &Resolved) -> (&Path, Vec<PathBuf>) {
-    (&resolved.study.folder, run_id::files(&resolved.study))
-}

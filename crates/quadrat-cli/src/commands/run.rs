@@ -4,21 +4,18 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use quadrat_study::beside;
-use quadrat_study::diagnostic::{Paint, Problem, Problems};
-use quadrat_study::outcome::Outcome;
-use quadrat_study::resolved;
-use quadrat_study::simple::{self, Simple};
-use quadrat_study::study::AnyStudy;
+use quadrat_study::diagnostic::Paint;
+use quadrat_study::simple;
 use quadrat_study::words::clean;
-use quadrat_study::{engine, fit_json, prediction_csv, study};
+use quadrat_study::{AnyOutcome, Checked, Options, Source, check};
 
-use super::{RENAMED, closed, inputs, kept, print, running, spare_inputs};
+use super::begun::{Begun, Besides};
+use super::{ELSEWHERE, RENAMED, density, print, spare_inputs, ungroup};
 use crate::args::{Run, Saying};
-use crate::check;
+use crate::check::by_mcmc;
 use crate::demo::Example;
 use crate::output::{Staged, left_over, stop_gently, writable};
-use crate::progress::Bar;
+use crate::terminal::warn;
 use crate::{report, summary};
 
 /// Runs the command.
@@ -44,17 +41,6 @@ pub fn run(args: &Run) -> Result<()> {
     )
 }
 
-/// What a run does besides.
-#[derive(Debug, Default)]
-pub struct Besides {
-    /// Checks the fit by so many draws of each chain.
-    pub draws: Option<u32>,
-    /// Goes on from a checkpoint.
-    pub resume: bool,
-    /// Simple methods in place of those of the study.
-    pub baseline: Option<Vec<Simple>>,
-}
-
 /// Runs a study (its path, and the path shown to people) into a folder, with the files of a
 /// built-in example and more for its report, if it is one.
 pub fn go(
@@ -64,98 +50,104 @@ pub fn go(
     besides: &Besides,
     saying: &Saying,
 ) -> Result<()> {
-    let mut study = match study::open_any(path, shown)? {
-        AnyStudy::Density(density) => {
-            only_functions(besides, "of a density")?;
-            return super::density::study::go(&density, path, folder, example, saying);
-        }
-        AnyStudy::Ungroup(study) => {
-            only_functions(besides, "of bands")?;
-            return super::ungroup::study::go(&study, path, folder, example, saying);
-        }
-        AnyStudy::Function(study) => *study,
+    let options = Options {
+        baseline: besides.baseline.clone(),
+        ..Options::default()
     };
-    if let Some(simple) = &besides.baseline {
-        study.baseline.clone_from(simple);
-    }
-    let resolved = resolved(study)?;
-    let mut outputs: Vec<PathBuf> = Vec::new();
-    for asked in &resolved.predictions {
-        outputs.push(folder.join(format!("{}.csv", asked.name)));
-        if prediction_csv::has_regions(&asked.places) {
-            outputs.push(folder.join(format!("{}.geojson", asked.id)));
-        }
-    }
-    outputs.dedup();
-    outputs.push(folder.join("fit.json"));
-    outputs.push(folder.join("report.html"));
-    spare_inputs(inputs(&resolved), path, &outputs, RENAMED)?;
+    let checked = check(Source::Copy(path, shown), &options)?;
+    let names = checked.outputs().into_iter();
+    let names = names.chain(["fit.json", "report.html"].map(str::to_owned));
+    let outputs: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+    let remedy = match &checked {
+        Checked::Function(_) | Checked::Density(_) => RENAMED,
+        Checked::Ungroup(_) => ELSEWHERE,
+    };
+    spare_inputs(checked.inputs(), path, &outputs, remedy)?;
     writable(&outputs)?;
     let mut staged = Staged::of_run(folder)?;
-    let model = engine::model(&resolved)?;
-    if besides.draws.is_some() {
-        check::possible(&resolved, &model)?;
-    }
-    let bar = Bar::new(saying.quiet);
-    let mut how = running(saying, &bar)?;
-    let of = (resolved.study.inference.method, &model);
-    let checkpoint = kept(of, folder, besides.resume, &mut how)?;
-    let mut outcome = Outcome::compute(resolved, &model, &how)?;
-    beside::add(&mut outcome);
-    if let Some(draws) = besides.draws {
+    let begun = Begun::new(&checked, folder, besides, saying)?;
+    let mut outcome = checked.run(&begun.running)?;
+    if let (AnyOutcome::Function(outcome), Some(draws)) = (&mut outcome, besides.draws) {
         // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and
         // the checkpoint stays.
         stop_gently(false);
-        check::by_mcmc(&mut outcome, draws, &bar)?;
+        by_mcmc(outcome, draws, &begun.bar)?;
     }
-    bar.say("writing");
+    begun.bar.say("writing");
     for (name, text) in example.map_or(&[][..], |example| example.files) {
         staged.bytes(&folder.join(name), text.as_bytes())?;
     }
-    for group in outcome.groups() {
-        let parts: Vec<_> = group
-            .iter()
-            .map(|(asked, answer)| (&asked.places, *answer))
-            .collect();
-        let path = folder.join(format!("{}.csv", group[0].0.name));
-        staged.write(&path, |out| prediction_csv::write(out, &parts))?;
-        for (asked, answer) in group {
-            if prediction_csv::has_regions(&asked.places) {
-                let path = folder.join(format!("{}.geojson", asked.id));
-                staged.write(&path, |out| {
-                    prediction_csv::write_geo(out, &asked.places, answer)
-                })?;
-            }
-        }
+    for (name, write) in outcome.files() {
+        staged.write(&folder.join(name), write)?;
     }
-    let extras = example.map(|example| &example.extras);
-    let left_out = report::stage(&outcome, extras, folder, &mut staged)?;
-    let sealed = staged.seal(&folder.join("fit.json"), &fit_json::text(&outcome)?)?;
+    let left_out = page(&outcome, example, folder, &mut staged)?;
+    let sealed = staged.seal(&folder.join("fit.json"), &outcome.json()?)?;
     let written = staged.finish()?;
-    bar.finish();
-    if saying.json {
-        print(&sealed.json)?;
-    } else if !saying.quiet {
-        let paint = Paint::on(std::io::stdout().is_terminal());
-        print(&summary::summary(&outcome, &written, Some(folder), paint))?;
-        for words in left_out.into_iter().chain(left_over(&sealed.left)) {
-            print(&format!("{}\n", clean(&words)))?;
-        }
+    begun.bar.finish();
+    if let (AnyOutcome::Density(outcome), false) = (&outcome, saying.quiet) {
+        outcome.noticed.iter().for_each(|warning| warn(warning));
     }
-    closed(checkpoint.as_deref());
-    Ok(())
+    let more = left_out.into_iter().chain(left_over(&sealed.left));
+    told(
+        &outcome,
+        (saying, &sealed.json),
+        &written,
+        Some(folder),
+        more,
+    )?;
+    begun.close();
+    match &outcome {
+        // What was ungrouped is written; the exit status tells of the rest.
+        AnyOutcome::Ungroup(outcome) => Ok(outcome.whole()?),
+        AnyOutcome::Function(_) | AnyOutcome::Density(_) => Ok(()),
+    }
 }
 
-/// Refuses what only the study of a function has.
-pub(super) fn only_functions(besides: &Besides, of: &str) -> Result<(), Problems> {
-    let flag = match besides {
-        Besides { draws: Some(_), .. } => "--check",
-        Besides { resume: true, .. } => "--resume",
-        Besides {
-            baseline: Some(_), ..
-        } => "--baseline",
-        _ => return Ok(()),
+/// Writes the report. Gives what is told of figures that are left out.
+fn page(
+    outcome: &AnyOutcome,
+    example: Option<&Example>,
+    folder: &Path,
+    staged: &mut Staged,
+) -> Result<Vec<String>> {
+    let extras = example.map(|example| &example.extras);
+    let page = match outcome {
+        AnyOutcome::Function(outcome) => return report::stage(outcome, extras, folder, staged),
+        AnyOutcome::Density(outcome) => density::study::page(outcome, extras),
+        AnyOutcome::Ungroup(outcome) => ungroup::study::page(outcome, extras),
     };
-    let message = format!("{flag} is for the fit of a function, and this study is {of}");
-    Err(Problem::new(message).remedy("leave it out").into())
+    report::write(&page, folder, staged)?;
+    Ok(Vec::new())
+}
+
+/// Prints what is asked for: `fit.json`, nothing, or the summary with the files that were written.
+pub(super) fn told(
+    outcome: &AnyOutcome,
+    (saying, json): (&Saying, &str),
+    written: &[PathBuf],
+    folder: Option<&Path>,
+    more: impl Iterator<Item = String>,
+) -> Result<()> {
+    if saying.json {
+        return print(json);
+    }
+    if saying.quiet {
+        return Ok(());
+    }
+    let paint = Paint::on(std::io::stdout().is_terminal());
+    let mut text = match outcome {
+        AnyOutcome::Function(outcome) => summary::summary(outcome, written, folder, paint),
+        AnyOutcome::Density(of) => summary::of_section(
+            outcome.title(),
+            &density::study::summary(of, paint),
+            written,
+        ),
+        AnyOutcome::Ungroup(of) => summary::of_section(
+            outcome.title(),
+            &ungroup::study::summary(of, paint),
+            written,
+        ),
+    };
+    more.for_each(|line| text.push_str(&format!("{}\n", clean(&line))));
+    print(&text)
 }

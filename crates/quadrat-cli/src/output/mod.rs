@@ -16,7 +16,7 @@ use tempfile::{NamedTempFile, TempPath};
 use crate::terminal::tell;
 
 use lock::Lock;
-pub use seal::{Sealed, left_over};
+pub use seal::left_over;
 
 /// Temporary files and new folders that an interruption must remove.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

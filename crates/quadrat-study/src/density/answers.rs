@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::asked::Of;
+use crate::columns::Table;
 use crate::diagnostic::Problems;
 
 /// An estimate with all that is told of it.
@@ -13,8 +14,11 @@ pub trait Answers {
     /// Every estimate with the name of its group, one without a name where there are none.
     fn parts(&self) -> Vec<(String, Of<'_>)>;
 
-    /// The table, as CSV.
-    fn csv(&self) -> Result<String, Problems>;
+    /// The table.
+    ///
+    /// # Errors
+    /// Where it would be of more numbers than are written.
+    fn table(&self) -> Result<Table, Problems>;
 
     /// Sentences for a page.
     fn sentences(&self) -> Vec<String>;

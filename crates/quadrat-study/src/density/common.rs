@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::rows::Rows;
 use crate::answer::draw_name;
+use crate::columns::Table;
 use crate::diagnostic::{Problem, Problems};
 use crate::numbers::{beside, count};
 use crate::study::density::Density;
@@ -15,7 +16,9 @@ use crate::study::density::Density;
 /// Probability left out at each end of a figure, where nothing is seen.
 pub const UNSEEN: f64 = 1e-3;
 /// Columns of the table that is written, beside those of the places.
-pub const OWN: [&str; 3] = ["density", "lower", "upper"];
+const OWN: [&str; 3] = ["density", "lower", "upper"];
+/// The name of that table.
+pub const TABLE: &str = "density";
 /// Cells of one column unless another number is asked for.
 const CELLS: usize = 400;
 
@@ -151,10 +154,10 @@ pub fn as_json(answer: &Answer) -> Value {
     json!({ "value": answer.value, "lower": answer.lower, "upper": answer.upper })
 }
 
-/// A name as a cell of CSV.
-pub fn quoted(name: &str) -> String {
-    if name.contains(['"', ',', '\n', '\r']) {
-        return format!("\"{}\"", name.replace('"', "\"\""));
-    }
-    name.to_owned()
+/// The table of a density without its rows: the group, the places, the numbers and draws.
+pub fn own_table(group: Option<&str>, names: &[String], draws: usize) -> Table {
+    let own = OWN.map(str::to_owned);
+    let numbers = names.iter().cloned().chain(own);
+    let draws = (1..=draws).map(draw_name);
+    Table::new(TABLE, group.map(str::to_owned), numbers.chain(draws))
 }

@@ -26,22 +26,22 @@ use crate::diagnostic::{Problem, Problems};
 use crate::study::density::Density;
 
 /// An estimate of any form.
-pub enum Estimated<'a> {
+pub enum Estimated {
     /// Of one column.
-    Line(Box<line::Line<'a>>),
+    Line(Box<line::Line>),
     /// Of two columns.
-    Plane(Box<plane::Plane<'a>>),
+    Plane(Box<plane::Plane>),
     /// Of one column given another.
-    Given(Box<given::said::Said<'a>>),
+    Given(Box<given::said::Said>),
     /// Of every group.
-    Groups(groups::Groups<'a>),
+    Groups(groups::Groups),
     /// Of every group, of one column given another.
-    GroupsGiven(groups::given::Given<'a>),
+    GroupsGiven(groups::given::Given),
 }
 
-impl<'a> Estimated<'a> {
+impl Estimated {
     /// What is told of it.
-    pub fn answers(&self) -> &(dyn Answers + 'a) {
+    pub fn answers(&self) -> &dyn Answers {
         match self {
             Self::Line(one) => one.as_ref(),
             Self::Plane(one) => one.as_ref(),
@@ -53,7 +53,7 @@ impl<'a> Estimated<'a> {
 }
 
 /// Estimates what is asked for.
-pub fn estimated<'a>(args: &'a Density, rows: &'a Arc<Rows>) -> Result<Estimated<'a>, Problems> {
+pub fn estimated(args: &Arc<Density>, rows: &Arc<Rows>) -> Result<Estimated, Problems> {
     if let (Some(column), true) = (&args.group, args.given.is_some()) {
         let all = groups::given::Given::new(args, rows, column)?;
         return Ok(Estimated::GroupsGiven(all));
@@ -74,8 +74,8 @@ pub fn estimated<'a>(args: &'a Density, rows: &'a Arc<Rows>) -> Result<Estimated
     let density = configured(rows.density(), args);
     let estimate = density.estimate().map_err(|error| refused(rows, &error))?;
     Ok(Estimated::Line(Box::new(line::Line {
-        args,
-        rows,
+        args: Arc::clone(args),
+        rows: Arc::clone(rows),
         estimate,
     })))
 }

@@ -1,14 +1,17 @@
 //! The study of a density: read, estimated, and answered in memory.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use super::asked::{self, Densities, Named, Of, Table, tables};
-use super::common::no_column_twice;
-use super::{Answers, Estimated, Rows};
+use super::asked::{self, Densities, Named, Of, tables};
+use super::common::{TABLE, no_column_twice};
+use super::model::to_bytes;
+use super::{Answers, Estimated, Rows, estimated};
+use crate::columns::Table;
 use crate::diagnostic::Problems;
 use crate::fit_json::{of_section, pretty, reword};
 use crate::prediction_csv;
@@ -16,79 +19,119 @@ use crate::study::DensityStudy;
 use crate::study::density::KEYS;
 use crate::study::written::as_keys;
 
-/// What the study of a density gives.
-pub struct Computed {
-    /// The text of `fit.json`.
-    pub json: String,
-    /// Names of tables and their texts as CSV, that of the density first.
-    pub tables: Vec<(String, String)>,
-    /// Everything people should know.
-    pub warnings: Vec<String>,
-    /// The bytes of the model file.
-    pub model: Vec<u8>,
+/// The study of a density with its tables read, before it is estimated.
+pub struct CheckedDensity {
+    /// The study.
+    pub study: DensityStudy,
+    rows: Arc<Rows>,
+    asked: Vec<asked::Table>,
+    noticed: Vec<String>,
+    fit_only: bool,
+    /// From when on its seconds count.
+    begun: Instant,
 }
 
 /// A density, estimated and answered.
-pub struct Answered<'a> {
+pub struct DensityOutcome {
+    /// The study.
+    pub study: DensityStudy,
     /// The estimate.
-    pub estimated: Estimated<'a>,
-    /// Its table, as CSV.
-    pub csv: String,
-    /// The tables of answers.
-    pub predicted: Vec<Predicted>,
-    /// What was noticed in their files and in the answers.
+    pub estimated: Estimated,
+    /// That of the density, and those of its predictions; none where it was only fitted.
+    pub tables: Vec<Table>,
+    /// What was noticed in the files of predictions and in the answers.
     pub noticed: Vec<String>,
     /// The text of `fit.json`.
     pub json: String,
+    rows: Arc<Rows>,
 }
 
-/// Estimates the density of a study and answers its predictions, in memory.
-pub fn compute(study: &DensityStudy) -> Result<Computed> {
-    let begun = Instant::now();
-    let rows = read(study)?;
-    let found = answered(study, &rows, begun)?;
-    let answers = found.estimated.answers();
-    let warnings: Vec<String> = answers.warnings().iter().map(|w| words(w)).collect();
-    let model = super::model::to_bytes(answers, named(study, &rows), &warnings);
-    let tables = found.predicted.into_iter().map(|p| (p.name, p.csv));
-    Ok(Computed {
-        json: found.json,
-        tables: [("density".to_owned(), found.csv)]
-            .into_iter()
-            .chain(tables)
-            .collect(),
-        model,
-        warnings: [warnings, found.noticed].concat(),
-    })
+impl CheckedDensity {
+    /// Reads its tables.
+    ///
+    /// # Errors
+    /// What cannot be read or asked.
+    pub fn new(study: DensityStudy, fit_only: bool) -> Result<Self, Problems> {
+        let begun = Instant::now();
+        let rows = read(&study)?;
+        if !fit_only {
+            no_column_twice(&study.args, &rows).map_err(|p| keyed(&study, p))?;
+        }
+        // What could not be asked of the model is refused before it is made.
+        let (asked, noticed) = asked_of(&study, &rows)?;
+        Ok(Self {
+            study,
+            rows,
+            asked,
+            noticed,
+            fit_only,
+            begun,
+        })
+    }
+
+    /// The files that it reads.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let files = self.study.files().into_iter();
+        files
+            .map(|file| self.study.written.folder.join(file))
+            .collect()
+    }
+
+    /// The names of the tables that there will be.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        let predicted = self.asked.iter().map(|table| table.name.as_str());
+        std::iter::once(TABLE).chain(predicted)
+    }
+
+    /// Estimates the density and answers its predictions.
+    ///
+    /// # Errors
+    /// What cannot be estimated.
+    pub fn run(self) -> Result<DensityOutcome> {
+        let Self {
+            study,
+            rows,
+            mut noticed,
+            ..
+        } = self;
+        let estimated = estimated(&study.args, &rows).map_err(|p| keyed(&study, p))?;
+        let mut tables = Vec::new();
+        if !self.fit_only {
+            let table = estimated.answers().table();
+            tables.push(table.map_err(|p| keyed(&study, p))?);
+            let named = named(&study, &rows);
+            let (predicted, told) = predicted(named, estimated.answers(), &self.asked)?;
+            tables.extend(predicted);
+            noticed.extend(told);
+        }
+        let seconds = self.begun.elapsed().as_secs_f64();
+        Ok(DensityOutcome {
+            json: pretty(&fit_json(&study, estimated.answers(), seconds)?)?,
+            study,
+            estimated,
+            tables,
+            noticed,
+            rows,
+        })
+    }
 }
 
-/// The same of rows that were read, with what pages and terminals show; `begun` is the moment from
-/// which the seconds of `fit.json` count.
-pub fn answered<'a>(
-    study: &'a DensityStudy,
-    rows: &'a Arc<Rows>,
-    begun: Instant,
-) -> Result<Answered<'a>> {
-    no_column_twice(&study.args, rows).map_err(|p| keyed(study, p))?;
-    let (asked, mut noticed) = asked_of(study, rows)?;
-    let estimated = estimated(study, rows)?;
-    let answers = estimated.answers();
-    let csv = answers.csv().map_err(|p| keyed(study, p))?;
-    let (predicted, told) = predicted(study, rows, answers, &asked)?;
-    noticed.extend(told);
-    let seconds = begun.elapsed().as_secs_f64();
-    let json = pretty(&fit_json(study, answers, seconds)?)?;
-    Ok(Answered {
-        csv,
-        predicted,
-        noticed,
-        json,
-        estimated,
-    })
+impl DensityOutcome {
+    /// What should be known of the estimate.
+    pub fn warnings(&self) -> Vec<String> {
+        let told = self.estimated.answers().warnings();
+        told.iter().map(|warning| words(warning)).collect()
+    }
+
+    /// The bytes of the model file.
+    pub fn model(&self) -> Vec<u8> {
+        let named = named(&self.study, &self.rows);
+        to_bytes(self.estimated.answers(), named, &self.warnings())
+    }
 }
 
 /// The rows of the table.
-pub fn read(study: &DensityStudy) -> Result<Arc<Rows>, Problems> {
+fn read(study: &DensityStudy) -> Result<Arc<Rows>, Problems> {
     let table = study.written.folder.join(&study.file);
     let mut rows = Rows::read(&study.args, &table).map_err(|p| keyed(study, p))?;
     if let (Some(file), Some(shown)) = (&study.inside, &study.args.inside) {
@@ -99,16 +142,8 @@ pub fn read(study: &DensityStudy) -> Result<Arc<Rows>, Problems> {
     Ok(Arc::new(rows))
 }
 
-/// Estimates what is asked for.
-pub fn estimated<'a>(
-    study: &'a DensityStudy,
-    rows: &'a Arc<Rows>,
-) -> Result<Estimated<'a>, Problems> {
-    super::estimated(&study.args, rows).map_err(|problems| keyed(study, problems))
-}
-
 /// What the density is of.
-pub fn named<'a>(study: &'a DensityStudy, rows: &'a Rows) -> Named<'a> {
+fn named<'a>(study: &'a DensityStudy, rows: &'a Rows) -> Named<'a> {
     Named {
         names: &rows.names,
         is_given: study.args.given.is_some(),
@@ -117,7 +152,10 @@ pub fn named<'a>(study: &'a DensityStudy, rows: &'a Rows) -> Named<'a> {
 }
 
 /// The predictions that are asked for, and what was noticed in their files.
-pub fn asked_of(study: &DensityStudy, rows: &Rows) -> Result<(Vec<Table>, Vec<String>), Problems> {
+fn asked_of(
+    study: &DensityStudy,
+    rows: &Rows,
+) -> Result<(Vec<asked::Table>, Vec<String>), Problems> {
     let groups = match &study.args.group {
         Some(column) if !study.predict.is_empty() => {
             let mut seen = std::collections::BTreeSet::new();
@@ -130,14 +168,6 @@ pub fn asked_of(study: &DensityStudy, rows: &Rows) -> Result<(Vec<Table>, Vec<St
         _ => Vec::new(),
     };
     tables(study, named(study, rows), &groups)
-}
-
-/// A table of answers.
-pub struct Predicted {
-    /// Its name.
-    pub name: String,
-    /// Its text.
-    pub csv: String,
 }
 
 /// Estimates at hand.
@@ -155,25 +185,20 @@ impl Densities for AtHand<'_> {
 
 /// Answers all that is asked; also what was noticed.
 fn predicted(
-    study: &DensityStudy,
-    rows: &Rows,
+    named: Named<'_>,
     estimates: &dyn Answers,
-    asked: &[Table],
-) -> Result<(Vec<Predicted>, Vec<String>)> {
+    asked: &[asked::Table],
+) -> Result<(Vec<Table>, Vec<String>)> {
     let at_hand = AtHand(estimates.parts());
     let (mut out, mut noticed) = (Vec::new(), Vec::new());
     for table in asked {
-        let named = named(study, rows);
         let (places, wanted) = (&table.places, &table.wanted);
         let (parts, warnings) = asked::answers(&at_hand, named, places, &table.which, wanted)?;
         let of_table = |warning: String| format!("{}: {warning}", table.name);
         noticed.extend(warnings.into_iter().map(of_table));
-        let parts: Vec<_> = parts.iter().map(|(p, a)| (p, a)).collect();
-        let mut bytes = Vec::new();
-        prediction_csv::write(&mut bytes, &parts)?;
-        out.push(Predicted {
+        out.push(Table {
             name: table.name.clone(),
-            csv: String::from_utf8(bytes)?,
+            columns: prediction_csv::columns(parts),
         });
     }
     Ok((out, noticed))
@@ -185,16 +210,12 @@ pub fn words(text: &str) -> String {
 }
 
 /// A refusal in the words of the study.
-pub fn keyed(study: &DensityStudy, problems: Problems) -> Problems {
+fn keyed(study: &DensityStudy, problems: Problems) -> Problems {
     study.written.keyed(problems, words)
 }
 
 /// What the command prints as JSON, and what every `fit.json` has.
-pub fn fit_json(
-    study: &DensityStudy,
-    answers: &dyn Answers,
-    seconds: f64,
-) -> Result<Value, Problems> {
+fn fit_json(study: &DensityStudy, answers: &dyn Answers, seconds: f64) -> Result<Value, Problems> {
     let of = ("density", study.files());
     let mut out = of_section(&study.written, of, seconds, answers.json())?;
     reword(&mut out, &words);

@@ -7,6 +7,7 @@ use super::meet::MeetAsked;
 use super::observed::Observed;
 use crate::answer::{Chances, Wanted};
 use crate::places::Places;
+use crate::prediction_csv;
 use crate::study::{LEVEL, Predict, Scale, Study};
 
 /// One prediction to make.
@@ -76,7 +77,18 @@ impl Asked {
         }
     }
 
-    /// The same for people.
+    /// The file of its table, which outputs of one prediction share.
+    pub fn table_file(&self) -> String {
+        format!("{}.csv", self.name)
+    }
+
+    /// The file of its map, where it is of regions.
+    pub fn map_file(&self) -> Option<String> {
+        let is_map = prediction_csv::has_regions(&self.places);
+        is_map.then(|| format!("{}.geojson", self.id))
+    }
+
+    /// Its name for people.
     pub fn title(&self) -> String {
         match &self.places.output {
             None => self.name.clone(),

@@ -39,6 +39,7 @@ mod summary;
 mod varying;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use quadrat::model::Model;
@@ -109,6 +110,12 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// The files that the study reads, but itself.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let files = run_id::files(&self.study).into_iter();
+        files.map(|file| self.study.folder.join(file)).collect()
+    }
+
     /// The tables of an output.
     pub fn tables_of<'a>(&'a self, output: Option<&'a str>) -> impl Iterator<Item = &'a Observed> {
         let own = move |table: &&Observed| table.places.output.as_deref() == output;

@@ -3,6 +3,7 @@
 //! Its keys are the flags of `quadrat density`, and what is read is what that command takes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use quadrat::density::{Correction, Integration};
 use toml_edit::Item;
@@ -107,7 +108,7 @@ pub struct DensityStudy {
     /// How it was written.
     pub written: Written,
     /// What the command would be given; the table as people see it.
-    pub args: Density,
+    pub args: Arc<Density>,
     /// The table, relative to the folder.
     pub file: PathBuf,
     /// The file of polygons, relative to the folder.
@@ -124,7 +125,7 @@ impl DensityStudy {
         args.inside = inside.as_ref().map(|file| written.shown.join(file));
         Self {
             written,
-            args,
+            args: Arc::new(args),
             file,
             inside,
             predict,

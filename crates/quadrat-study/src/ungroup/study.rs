@@ -1,5 +1,6 @@
 //! The study of bands: read, ungrouped and told in memory.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -9,98 +10,121 @@ use super::bounded;
 use super::found::All;
 use super::rows::Rows;
 use super::said;
-use super::table::{csv, header, life_csv};
+use super::table::{TABLES, header, life_table, steps};
+use crate::columns::Table;
 use crate::diagnostic::Problems;
 use crate::fit_json::{of_section, pretty, reword};
 use crate::study::UngroupStudy;
-use crate::study::ungroup::{KEYS, Ungroup};
+use crate::study::ungroup::KEYS;
 use crate::study::written::as_keys;
 
-/// The table of steps, and the life tables.
-pub const TABLES: [&str; 2] = ["steps", "life_table"];
+/// The study of bands with its tables read, before they are ungrouped.
+pub struct CheckedUngroup {
+    /// The study.
+    pub study: UngroupStudy,
+    rows: Rows,
+    header: Vec<String>,
+    /// From when on its seconds count.
+    begun: Instant,
+}
 
-/// What the study of bands gives.
-#[derive(Debug)]
-pub struct Computed {
+/// Bands that were ungrouped.
+pub struct UngroupOutcome {
+    /// The study.
+    pub study: UngroupStudy,
     /// The bands.
     pub rows: Rows,
     /// What came of every population.
     pub all: All,
+    /// That of steps, and that of life tables where they are asked for.
+    pub tables: Vec<Table>,
     /// The text of `fit.json`.
     pub json: String,
-    /// Names of tables and their texts as CSV.
-    pub tables: Vec<(&'static str, String)>,
-    /// Everything people should know.
-    pub warnings: Vec<String>,
 }
 
-/// The names of the tables that there will be.
-pub fn names(args: &Ungroup) -> Vec<&'static str> {
-    let [steps, life] = TABLES;
-    [steps]
-        .into_iter()
-        .chain(args.life_table.then_some(life))
-        .collect()
-}
-
-/// Ungroups the bands of a study, in memory.
-///
-/// # Errors
-/// What cannot be read or asked; and why populations were not ungrouped, where none was.
-pub fn compute(study: &UngroupStudy, progress: &dyn Progress) -> Result<Computed> {
-    let begun = Instant::now();
-    let (args, written) = (&study.args, &study.written);
-    let keyed = |problems| written.keyed(problems, words);
-    let folders = (written.folder.as_path(), written.shown.as_path());
-    let rows = Rows::read(args, folders).map_err(keyed)?;
-    let header = header(args).map_err(keyed)?;
-    bounded(args, &rows).map_err(keyed)?;
-    let all = All::new(args, &rows, progress).map_err(keyed)?;
-    if all.found.is_empty() {
-        all.whole().map_err(keyed)?;
+impl CheckedUngroup {
+    /// Reads its tables.
+    ///
+    /// # Errors
+    /// What cannot be read or asked.
+    pub fn new(study: UngroupStudy) -> Result<Self, Problems> {
+        let begun = Instant::now();
+        let (args, written) = (&study.args, &study.written);
+        let keyed = |problems| written.keyed(problems, words);
+        let folders = (written.folder.as_path(), written.shown.as_path());
+        let rows = Rows::read(args, folders).map_err(keyed)?;
+        let header = header(args).map_err(keyed)?;
+        bounded(args, &rows).map_err(keyed)?;
+        Ok(Self {
+            study,
+            rows,
+            header,
+            begun,
+        })
     }
-    let text = |bytes| -> Result<String> { Ok(String::from_utf8(bytes)?) };
-    let edges = &header[..args.names().len() + 2];
-    let tables = names(args).into_iter().map(|name| {
-        let bytes = match name == TABLES[0] {
-            true => csv(&header, &rows, &all)?,
-            false => life_csv(edges, &rows, &all)?,
-        };
-        Ok((name, text(bytes)?))
-    });
-    let tables = tables.collect::<Result<_>>()?;
-    let seconds = begun.elapsed().as_secs_f64();
-    let own = said::json(args, &rows, &all);
-    let mut json = of_section(written, ("ungroup", study.files()), seconds, own)?;
-    reword(&mut json, &words);
-    let warnings = said::warnings(args, &rows, &all);
-    Ok(Computed {
-        json: pretty(&json)?,
-        warnings: warnings.iter().map(|warning| words(warning)).collect(),
-        tables,
-        rows,
-        all,
-    })
+
+    /// The files that it reads.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let files = self.study.files().into_iter();
+        files
+            .map(|file| self.study.written.folder.join(file))
+            .collect()
+    }
+
+    /// The names of the tables that there will be.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        let count = 1 + usize::from(self.study.args.life_table);
+        TABLES.into_iter().take(count)
+    }
+
+    /// Ungroups the bands.
+    ///
+    /// # Errors
+    /// Why populations were not ungrouped, where none was.
+    pub fn run(self, progress: &dyn Progress) -> Result<UngroupOutcome> {
+        let (study, rows, header) = (self.study, self.rows, &self.header);
+        let (args, written) = (&study.args, &study.written);
+        let keyed = |problems| written.keyed(problems, words);
+        let all = All::new(args, &rows, progress).map_err(keyed)?;
+        if all.found.is_empty() {
+            all.whole().map_err(keyed)?;
+        }
+        let mut tables = vec![steps(args, header, &rows, &all)];
+        if args.life_table {
+            tables.push(life_table(args, header, &rows, &all));
+        }
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let own = said::json(args, &rows, &all);
+        let mut json = of_section(written, ("ungroup", study.files()), seconds, own)?;
+        reword(&mut json, &words);
+        Ok(UngroupOutcome {
+            json: pretty(&json)?,
+            study,
+            rows,
+            all,
+            tables,
+        })
+    }
 }
 
-impl Computed {
-    /// The same as sentences: populations that were left out, and why.
-    pub fn left_out(&self, study: &UngroupStudy) -> Vec<String> {
-        let failed = self.whole(study).err().map_or_else(Vec::new, |p| p.0);
-        let told = failed
-            .iter()
-            .map(|p| format!("not ungrouped: {}", p.message));
-        told.collect()
+impl UngroupOutcome {
+    /// Everything people should know: of what was ungrouped, and what was not and why.
+    pub fn warnings(&self) -> Vec<String> {
+        let own = said::warnings(&self.study.args, &self.rows, &self.all);
+        let own = own.iter().map(|warning| words(warning));
+        let failed = self.whole().err().map_or_else(Vec::new, |p| p.0);
+        let left_out = failed.iter();
+        let left_out = left_out.map(|p| format!("not ungrouped: {}", p.message));
+        own.chain(left_out).collect()
     }
 
     /// Why populations were not ungrouped, in the words of the study.
     ///
     /// # Errors
     /// Where there are such.
-    pub fn whole(&self, study: &UngroupStudy) -> Result<(), Problems> {
-        self.all
-            .whole()
-            .map_err(|problems| study.written.keyed(problems, words))
+    pub fn whole(&self) -> Result<(), Problems> {
+        let whole = self.all.whole();
+        whole.map_err(|problems| self.study.written.keyed(problems, words))
     }
 }
 

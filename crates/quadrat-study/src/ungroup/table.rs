@@ -5,10 +5,13 @@ use quadrat::ungroup::Column;
 use super::found::All;
 use super::rows::Rows;
 use crate::answer::draw_name;
+use crate::columns::Table;
 use crate::diagnostic::{Problem, Problems};
-use crate::numbers::exact;
 use crate::prediction_csv::COLUMNS;
 use crate::study::ungroup::Ungroup;
+
+/// The table of steps, and the life tables.
+pub const TABLES: [&str; 2] = ["steps", "life_table"];
 
 /// The header of the table of steps.
 ///
@@ -43,13 +46,18 @@ pub fn header(args: &Ungroup) -> Result<Vec<String>, Problems> {
 pub const LIFE: [&str; 5] = ["qx", "lx", "dx", "Lx", "ex"];
 
 /// The life tables: one row per step of every population.
-pub fn life_csv(edges: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<u8>> {
-    let mut table = csv::Writer::from_writer(Vec::new());
+///
+/// # Arguments
+/// * `header` - that of the table of steps
+pub fn life_table(args: &Ungroup, header: &[String], rows: &Rows, all: &All) -> Table {
+    let names = args.names().len();
     let columns = LIFE.iter().flat_map(|name| {
         let ends = ["_lower", "_upper"].map(|end| format!("{name}{end}"));
         [(*name).to_owned()].into_iter().chain(ends)
     });
-    table.write_record(edges.iter().cloned().chain(columns))?;
+    let edges = header[names..names + 2].iter().cloned();
+    let texts = header[..names].iter().cloned();
+    let mut table = Table::new(TABLES[1], texts, edges.chain(columns));
     for found in &all.found {
         let Some(life) = &found.life else { continue };
         let name = &rows.groups[found.group].name;
@@ -58,26 +66,26 @@ pub fn life_csv(edges: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<
             let told = told.into_iter().flat_map(|column: &Column| {
                 [column.value[step], column.lower[step], column.upper[step]]
             });
-            let numbers = [*from, *to].into_iter().chain(told).map(exact);
-            table.write_record(name.iter().cloned().chain(numbers))?;
+            table.push(name, [*from, *to].into_iter().chain(told));
         }
     }
-    Ok(table.into_inner().map_err(|error| error.into_error())?)
+    table
 }
 
-/// The table: one row per step of every population.
-pub fn csv(header: &[String], rows: &Rows, all: &All) -> anyhow::Result<Vec<u8>> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record(header)?;
+/// One row per step of every population.
+///
+/// # Arguments
+/// * `header` - its [`header`]
+pub fn steps(args: &Ungroup, header: &[String], rows: &Rows, all: &All) -> Table {
+    let (names, numbers) = header.split_at(args.names().len());
+    let mut table = Table::new(TABLES[0], names.to_vec(), numbers.to_vec());
     for found in &all.found {
         let name = &rows.groups[found.group].name;
         for (step, (from, to)) in found.edges.iter().enumerate() {
             let numbers = found.numbers.iter().map(|column| column[step]);
             let drawn = found.draws.iter().map(|draw| draw[step]);
-            let numbers = [*from, *to].into_iter().chain(numbers).chain(drawn);
-            let cells = name.iter().cloned().chain(numbers.map(exact));
-            table.write_record(cells)?;
+            table.push(name, [*from, *to].into_iter().chain(numbers).chain(drawn));
         }
     }
-    Ok(table.into_inner().map_err(|error| error.into_error())?)
+    table
 }

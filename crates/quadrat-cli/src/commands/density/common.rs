@@ -33,11 +33,12 @@ pub fn outputs(args: &Density, rows: &Rows) -> Result<(), Problems> {
 }
 
 /// Writes the files that are asked for; their names.
-pub fn staged(args: &Density, estimated: &Estimated<'_>) -> Result<Vec<PathBuf>> {
+pub fn staged(args: &Density, estimated: &Estimated) -> Result<Vec<PathBuf>> {
     let answers = estimated.answers();
     let mut staged = Staged::new();
     if let Some(output) = &args.output {
-        staged.bytes(output, answers.csv()?.as_bytes())?;
+        let table = answers.table()?;
+        staged.write(output, |out| table.write(out))?;
     }
     if let Some(plot) = &args.plot {
         let (summary, warnings) = (answers.sentences(), answers.warnings());
@@ -49,7 +50,7 @@ pub fn staged(args: &Density, estimated: &Estimated<'_>) -> Result<Vec<PathBuf>>
 }
 
 /// Prints what is asked for: JSON, nothing, or the summary with the files written.
-pub fn told(args: &Density, written: &[PathBuf], estimated: &Estimated<'_>) -> Result<()> {
+pub fn told(args: &Density, written: &[PathBuf], estimated: &Estimated) -> Result<()> {
     if args.json {
         return print(&pretty(&estimated.answers().json())?);
     }

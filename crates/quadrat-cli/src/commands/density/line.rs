@@ -16,13 +16,13 @@ use super::picture::picture;
 const MOST_TICKS: usize = 1000;
 
 /// The figures.
-pub fn figures(of: &Line<'_>) -> Vec<Figure> {
-    vec![figure(&of.title(), of.rows, &of.estimate)]
+pub fn figures(of: &Line) -> Vec<Figure> {
+    vec![figure(&of.title(), &of.rows, &of.estimate)]
 }
 
 /// The summary for a terminal.
-pub fn summary(of: &Line<'_>, paint: Paint) -> String {
-    let (args, rows, estimate) = (of.args, of.rows, &of.estimate);
+pub fn summary(of: &Line, paint: Paint) -> String {
+    let (args, rows, estimate) = (&of.args, &of.rows, &of.estimate);
     let level = percent(estimate.level());
     let mut out = format!(
         "{} of `{}`, {} band\n\n",

@@ -21,7 +21,7 @@ use common::{outputs, staged, told};
 
 /// Runs the command.
 pub fn run(args: &Density) -> Result<()> {
-    let asked = args.asked();
+    let asked = Arc::new(args.asked());
     let mut rows = Rows::read(&asked, &args.table).map_err(Problems::by_flags)?;
     if let Some(path) = &args.inside {
         rows = rows.inside(path, path).map_err(Problems::by_flags)?;

@@ -7,7 +7,7 @@ use quadrat_study::diagnostic::Paint;
 use super::{given, groups, line, plane};
 
 /// The figures, the main one first.
-pub fn figures(of: &Estimated<'_>) -> Vec<Figure> {
+pub fn figures(of: &Estimated) -> Vec<Figure> {
     match of {
         Estimated::Line(of) => line::figures(of),
         Estimated::Plane(of) => plane::figures(of),
@@ -18,7 +18,7 @@ pub fn figures(of: &Estimated<'_>) -> Vec<Figure> {
 }
 
 /// The summary for a terminal.
-pub fn summary(of: &Estimated<'_>, paint: Paint) -> String {
+pub fn summary(of: &Estimated, paint: Paint) -> String {
     match of {
         Estimated::Line(of) => line::summary(of, paint),
         Estimated::Plane(of) => plane::summary(of, paint),

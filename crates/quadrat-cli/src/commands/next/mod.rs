@@ -20,15 +20,13 @@ use quadrat_study::functionals::functionals;
 use quadrat_study::geographic::Geographic;
 use quadrat_study::measure::{Tables, offers};
 use quadrat_study::numbers::{count, human};
-use quadrat_study::outcome::Outcome;
 use quadrat_study::places::Places;
-use quadrat_study::resolved;
-use quadrat_study::study;
+use quadrat_study::{Options, Source, check};
 
 use self::said::Told;
 use super::looks::{self, Asked};
 use super::predict::load;
-use super::{inputs, print, running, spare, spare_inputs};
+use super::{print, running, spare, spare_inputs};
 use crate::args::{Aggregation, Looks, Next, Saying};
 use crate::output::{Staged, apart, writable};
 use crate::progress::Bar;
@@ -147,16 +145,20 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     };
     let how = running(&saying, &bar)?;
     let (posterior, listed, geographic) = if is_study {
-        let resolved = resolved(study::open(&args.study, &args.study)?)?;
+        let options = Options {
+            fit_only: true,
+            ..Options::default()
+        };
+        let checked = check(Source::File(&args.study), &options)?.function()?;
+        let resolved = &checked.resolved;
         let elsewhere = "choose another name for the file";
-        spare_inputs(inputs(&resolved), &args.study, outputs, elsewhere)?;
-        Tables::read(&resolved).check(&args.cost)?;
+        spare_inputs(resolved.inputs(), &args.study, outputs, elsewhere)?;
+        Tables::read(resolved).check(&args.cost)?;
         let geographic = resolved.geographic.clone();
         let columns = &resolved.study.latent.columns;
         let known = (geographic.clone(), resolved.codes.clone());
         let listed = candidates::listed(args, columns, known)?;
-        let model = engine::model(&resolved)?;
-        let outcome = Outcome::fit(resolved, &model, &how)?;
+        let outcome = checked.run(&how)?;
         bar.finish();
         outcome.warnings.iter().for_each(|told| warn(told));
         (outcome.posterior, listed, geographic)

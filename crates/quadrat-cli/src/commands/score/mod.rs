@@ -18,7 +18,7 @@ use quadrat_study::numbers::count;
 use quadrat_study::resolve::{Resolved, resolve};
 use quadrat_study::{simple, study};
 
-use super::{inputs, print, replaced, running, spare_inputs};
+use super::{print, replaced, running, spare_inputs};
 use crate::args::{Saying, Score};
 use crate::output::{Staged, apart, writable};
 use crate::progress::Bar;
@@ -132,7 +132,7 @@ fn spare(args: &Score, resolved: &Resolved) -> Result<(), Problems> {
     let all = [&args.output, &args.predictions, &args.plot];
     let outputs: Vec<PathBuf> = all.into_iter().flatten().cloned().collect();
     let elsewhere = "choose another name for the file";
-    spare_inputs(inputs(resolved), &args.study, &outputs, elsewhere)?;
+    spare_inputs(resolved.inputs(), &args.study, &outputs, elsewhere)?;
     let truth: Vec<&std::path::Path> = args.truth.iter().map(PathBuf::as_path).collect();
     let told = ("the true values", elsewhere);
     replaced(&truth, &outputs, told).or(())?;

@@ -12,7 +12,7 @@ use quadrat_study::fit_json::pretty;
 use quadrat_study::study::ungroup::Ungroup as Asked;
 use quadrat_study::ungroup::found::All;
 use quadrat_study::ungroup::rows::Rows;
-use quadrat_study::ungroup::table::{csv, header, life_csv};
+use quadrat_study::ungroup::table::{header, life_table, steps};
 use quadrat_study::ungroup::{bounded, said};
 
 use super::figures::drawn;
@@ -40,11 +40,12 @@ pub fn run(args: &Ungroup) -> Result<()> {
     }
     let mut staged = Staged::new();
     if let Some(output) = &args.output {
-        staged.bytes(output, &csv(&header, &rows, &all)?)?;
+        let table = steps(&asked, &header, &rows, &all);
+        staged.write(output, |out| table.write(out))?;
     }
     if let Some(life) = &args.life_table {
-        let edges = &header[..asked.names().len() + 2];
-        staged.bytes(life, &life_csv(edges, &rows, &all)?)?;
+        let table = life_table(&asked, &header, &rows, &all);
+        staged.write(life, |out| table.write(out))?;
     }
     if let Some(plot) = &args.plot {
         let (summary, warnings) = (

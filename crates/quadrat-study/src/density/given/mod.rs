@@ -13,19 +13,20 @@ use super::answers::Answers;
 use super::asked::Of;
 use super::common::refused;
 use super::rows::Rows;
-use super::table::{Table, csv};
+use super::table::{Cells, table};
+use crate::columns::Table;
 use crate::diagnostic::{Problem, Problems};
 use crate::study::density::Density;
 
 /// Estimates what is asked for.
-pub fn estimated<'a>(args: &'a Density, rows: &Arc<Rows>) -> Result<Said<'a>, Problems> {
+pub fn estimated(args: &Arc<Density>, rows: &Arc<Rows>) -> Result<Said, Problems> {
     once(args)?;
     let estimate = builder(args, rows)?.estimate();
     let estimate = estimate.map_err(|error| refused(rows, &error))?;
-    Ok(Said::new(args, Arc::clone(rows), estimate))
+    Ok(Said::new(Arc::clone(args), Arc::clone(rows), estimate))
 }
 
-impl Answers for Said<'_> {
+impl Answers for Said {
     fn title(&self) -> String {
         let names = &self.rows.names;
         format!("Density of {} given {}", names[1], names[0])
@@ -35,9 +36,9 @@ impl Answers for Said<'_> {
         vec![(String::new(), Of::Given(&self.estimate))]
     }
 
-    fn csv(&self) -> Result<String, Problems> {
-        let table = Table::given(&self.estimate);
-        csv(self.args, &self.rows.names, table)
+    fn table(&self) -> Result<Table, Problems> {
+        let cells = Cells::given(&self.estimate);
+        table(&self.args, &self.rows.names, cells)
     }
 
     fn sentences(&self) -> Vec<String> {

@@ -18,8 +18,8 @@ const PLACES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 pub const CURVES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// What is told, from one pass over the draws.
-pub struct Said<'a> {
-    pub args: &'a Density,
+pub struct Said {
+    pub args: Arc<Density>,
     pub rows: Arc<Rows>,
     pub estimate: ConditionalEstimate,
     /// Curves of quantiles, of [`CURVES`].
@@ -28,13 +28,14 @@ pub struct Said<'a> {
     pub within: Option<Curve>,
 }
 
-impl<'a> Said<'a> {
-    pub fn new(args: &'a Density, rows: Arc<Rows>, estimate: ConditionalEstimate) -> Self {
+impl Said {
+    pub fn new(args: Arc<Density>, rows: Arc<Rows>, estimate: ConditionalEstimate) -> Self {
+        let within = args.within.first();
         Self {
-            args,
             rows,
             quantiles: estimate.quantile_curves(CURVES),
-            within: args.within.first().map(|w| estimate.probability_curve(*w)),
+            within: within.map(|w| estimate.probability_curve(*w)),
+            args,
             estimate,
         }
     }
@@ -99,12 +100,12 @@ impl<'a> Said<'a> {
 }
 
 /// Warnings, with rows and columns as people name them.
-pub fn warnings_of(said: &Said<'_>) -> Vec<String> {
+pub fn warnings_of(said: &Said) -> Vec<String> {
     warnings(&said.rows, said.estimate.warnings())
 }
 
 /// Sentences for a page.
-pub fn sentences(said: &Said<'_>) -> Vec<String> {
+pub fn sentences(said: &Said) -> Vec<String> {
     let mut out = vec![format!(
         "Density of `{}` given `{}` from {}; all intervals are {}.",
         said.rows.names[1],
@@ -136,7 +137,7 @@ fn answer(curve: &Curve, i: usize) -> Answer {
 }
 
 /// Everything as JSON; arrays over cells have those of the values running fastest.
-pub fn json(said: &Said<'_>) -> Value {
+pub fn json(said: &Said) -> Value {
     let estimate = &said.estimate;
     let curve =
         |curve: &Curve| json!({ "value": curve.value, "lower": curve.lower, "upper": curve.upper });

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::super::answers::Answers;
 use super::super::asked::Of;
-use super::super::common::{interval, quoted};
+use super::super::common::{interval, own_table};
 use super::super::given::said::{Said, json as json_of, sentences, warnings_of};
 use super::super::given::{builder, once};
 use super::super::rows::Rows;
-use super::super::table::{Table, csv};
+use super::super::table::{Cells, fill};
 use super::parts::{parts, refused_group};
+use crate::columns::Table;
 use crate::diagnostic::Problems;
 use crate::numbers::human;
 use crate::study::density::Density;
@@ -23,22 +24,22 @@ use crate::words::clean;
 const COMPARED: usize = 50;
 
 /// Conditional densities of every group.
-pub struct Given<'a> {
-    pub rows: &'a Rows,
-    pub column: &'a str,
-    pub groups: Vec<(String, Said<'a>)>,
+pub struct Given {
+    pub rows: Arc<Rows>,
+    pub column: String,
+    pub groups: Vec<(String, Said)>,
     pub differences: Vec<MedianDifference>,
 }
 
-impl<'a> Given<'a> {
+impl Given {
     /// Estimates them.
-    pub fn new(args: &'a Density, rows: &'a Rows, column: &'a str) -> Result<Self, Problems> {
+    pub fn new(args: &Arc<Density>, rows: &Arc<Rows>, column: &str) -> Result<Self, Problems> {
         once(args)?;
         let mut groups = Vec::new();
         for (name, part) in parts(rows, column)? {
             let estimate = builder(args, &part)?.estimate();
             let estimate = estimate.map_err(|error| refused_group(&part, &name, &error))?;
-            groups.push((name, Said::new(args, Arc::new(part), estimate)));
+            groups.push((name, Said::new(Arc::clone(args), Arc::new(part), estimate)));
         }
         let given = rows.pairs().map_or(&[][..], |[x, _]| x);
         let finite = given.iter().copied().filter(|x| x.is_finite());
@@ -52,8 +53,8 @@ impl<'a> Given<'a> {
         let differences =
             others.map(|(_, said)| first.compare_medians(&said.estimate, &places, args.seed));
         Ok(Self {
-            rows,
-            column,
+            rows: Arc::clone(rows),
+            column: column.to_owned(),
             differences: differences.collect(),
             groups,
         })
@@ -85,7 +86,7 @@ impl<'a> Given<'a> {
     }
 }
 
-impl Answers for Given<'_> {
+impl Answers for Given {
     fn title(&self) -> String {
         let names = &self.rows.names;
         format!(
@@ -102,25 +103,18 @@ impl Answers for Given<'_> {
     }
 
     /// As of one group, behind a column of its name.
-    fn csv(&self) -> Result<String, Problems> {
-        let (mut out, head) = (String::new(), quoted(self.column));
-        for (k, (name, said)) in self.groups.iter().enumerate() {
-            let text = csv(said.args, &self.rows.names, Table::given(&said.estimate))?;
-            let name = quoted(name);
-            for (i, line) in text.lines().enumerate() {
-                let before = match (i, k) {
-                    (0, 0) => &head,
-                    (0, _) => continue,
-                    _ => &name,
-                };
-                out.push_str(&format!("{before},{line}\n"));
-            }
+    fn table(&self) -> Result<Table, Problems> {
+        let args = &self.groups[0].1.args;
+        let draws = args.draws.map_or(0, usize::from);
+        let mut out = own_table(Some(&self.column), &self.rows.names, draws);
+        for (name, said) in &self.groups {
+            fill(args, &mut out, Some(name), Cells::given(&said.estimate))?;
         }
         Ok(out)
     }
 
     fn sentences(&self) -> Vec<String> {
-        let of = |(name, said): &(String, Said<'_>)| {
+        let of = |(name, said): &(String, Said)| {
             let told = sentences(said).into_iter();
             told.map(|words| format!("{name}: {words}"))
                 .collect::<Vec<String>>()
@@ -131,7 +125,7 @@ impl Answers for Given<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let of = |(name, said): &(String, Said<'_>)| {
+        let of = |(name, said): &(String, Said)| {
             let name = clean(name);
             let told = warnings_of(said).into_iter();
             told.map(|words| format!("group `{name}`: {words}"))
@@ -141,7 +135,7 @@ impl Answers for Given<'_> {
     }
 
     fn json(&self) -> Value {
-        let group = |(name, said): &(String, Said<'_>)| {
+        let group = |(name, said): &(String, Said)| {
             let mut out = json_of(said);
             out["group"] = json!(name);
             out

@@ -3,6 +3,8 @@
 pub mod given;
 pub mod parts;
 
+use std::sync::Arc;
+
 use quadrat::density::{Comparison, Warning};
 use serde_json::{Value, json};
 
@@ -10,10 +12,11 @@ use parts::{Group, estimates};
 
 use super::answers::Answers;
 use super::asked::Of;
-use super::common::{OWN, as_json, interval, quoted};
+use super::common::{as_json, interval, own_table};
 use super::rows::Rows;
+use crate::columns::Table;
 use crate::diagnostic::Problems;
-use crate::numbers::{count, exact, percent};
+use crate::numbers::{count, percent};
 use crate::study::density::Density;
 use crate::words::clean;
 
@@ -21,16 +24,16 @@ use crate::words::clean;
 const COMPARED: usize = 200;
 
 /// The densities of all groups, and the first beside each other one.
-pub struct Groups<'a> {
-    pub rows: &'a Rows,
-    pub column: &'a str,
+pub struct Groups {
+    pub rows: Arc<Rows>,
+    pub column: String,
     pub groups: Vec<Group>,
     pub compared: Vec<Comparison>,
 }
 
-impl<'a> Groups<'a> {
+impl Groups {
     /// Estimates them.
-    pub fn new(args: &Density, rows: &'a Rows, column: &'a str) -> Result<Self, Problems> {
+    pub fn new(args: &Density, rows: &Arc<Rows>, column: &str) -> Result<Self, Problems> {
         let groups = estimates(args, rows, column)?;
         let first = &groups[0].estimate;
         let compared = groups[1..]
@@ -38,15 +41,15 @@ impl<'a> Groups<'a> {
             .map(|group| first.compare(&group.estimate, COMPARED, args.seed))
             .collect();
         Ok(Self {
-            rows,
-            column,
+            rows: Arc::clone(rows),
+            column: column.to_owned(),
             groups,
             compared,
         })
     }
 }
 
-impl Answers for Groups<'_> {
+impl Answers for Groups {
     fn title(&self) -> String {
         format!("Density of {} by {}", self.rows.names[0], self.column)
     }
@@ -58,12 +61,25 @@ impl Answers for Groups<'_> {
             .collect()
     }
 
-    fn csv(&self) -> Result<String, Problems> {
-        Ok(csv(self.rows, self.column, &self.groups))
+    /// One row per group and cell.
+    fn table(&self) -> Result<Table, Problems> {
+        let mut out = own_table(Some(&self.column), &self.rows.names, 0);
+        for Group { name, estimate, .. } in &self.groups {
+            for (j, place) in estimate.places().into_iter().enumerate() {
+                let numbers = [
+                    place,
+                    estimate.density()[j],
+                    estimate.lower()[j],
+                    estimate.upper()[j],
+                ];
+                out.push([name], numbers);
+            }
+        }
+        Ok(out)
     }
 
     fn sentences(&self) -> Vec<String> {
-        let told = sentences(self.rows, self.column, &self.groups, &self.compared);
+        let told = sentences(&self.rows, &self.column, &self.groups, &self.compared);
         told.into_iter().map(|words| words + ".").collect()
     }
 
@@ -72,32 +88,8 @@ impl Answers for Groups<'_> {
     }
 
     fn json(&self) -> Value {
-        json_of(self.rows, self.column, &self.groups, &self.compared)
+        json_of(&self.rows, &self.column, &self.groups, &self.compared)
     }
-}
-
-/// One row per group and cell.
-fn csv(rows: &Rows, column: &str, groups: &[Group]) -> String {
-    let mut out = format!(
-        "{},{},{}\n",
-        quoted(column),
-        quoted(&rows.names[0]),
-        OWN.join(",")
-    );
-    for group in groups {
-        let (name, estimate) = (quoted(&group.name), &group.estimate);
-        for (j, place) in estimate.places().into_iter().enumerate() {
-            let numbers = [
-                place,
-                estimate.density()[j],
-                estimate.lower()[j],
-                estimate.upper()[j],
-            ];
-            let cells = numbers.map(exact);
-            out.push_str(&format!("{name},{}\n", cells.join(",")));
-        }
-    }
-    out
 }
 
 /// What is told of groups and of their differences, a line each.

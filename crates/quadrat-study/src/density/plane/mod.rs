@@ -2,6 +2,8 @@
 
 pub mod said;
 
+use std::sync::Arc;
+
 use quadrat::density::Estimate2d;
 use serde_json::Value;
 
@@ -9,7 +11,8 @@ use super::answers::Answers;
 use super::asked::Of;
 use super::common::refused;
 use super::rows::Rows;
-use super::table::{Table, csv};
+use super::table::{Cells, table};
+use crate::columns::Table;
 use crate::diagnostic::{Problem, Problems};
 use crate::study::density::Density;
 
@@ -17,25 +20,25 @@ use crate::study::density::Density;
 const CELLS: usize = 60;
 
 /// The density of two columns.
-pub struct Plane<'a> {
-    pub args: &'a Density,
-    pub rows: &'a Rows,
+pub struct Plane {
+    pub args: Arc<Density>,
+    pub rows: Arc<Rows>,
     pub estimate: Estimate2d,
 }
 
-impl<'a> Plane<'a> {
+impl Plane {
     /// Estimates it.
-    pub fn new(args: &'a Density, rows: &'a Rows) -> Result<Self, Problems> {
+    pub fn new(args: &Arc<Density>, rows: &Arc<Rows>) -> Result<Self, Problems> {
         let estimate = estimate(args, rows)?;
         Ok(Self {
-            args,
-            rows,
+            args: Arc::clone(args),
+            rows: Arc::clone(rows),
             estimate,
         })
     }
 }
 
-impl Answers for Plane<'_> {
+impl Answers for Plane {
     fn title(&self) -> String {
         let names = &self.rows.names;
         format!("Density of {} and {}", names[0], names[1])
@@ -45,20 +48,21 @@ impl Answers for Plane<'_> {
         vec![(String::new(), Of::Plane(&self.estimate))]
     }
 
-    fn csv(&self) -> Result<String, Problems> {
-        csv(self.args, &self.rows.names, Table::of(&self.estimate))
+    fn table(&self) -> Result<Table, Problems> {
+        let cells = Cells::of(&self.estimate);
+        table(&self.args, &self.rows.names, cells)
     }
 
     fn sentences(&self) -> Vec<String> {
-        said::sentences(self.args, self.rows, &self.estimate)
+        said::sentences(&self.args, &self.rows, &self.estimate)
     }
 
     fn warnings(&self) -> Vec<String> {
-        said::warnings(self.rows, self.estimate.warnings())
+        said::warnings(&self.rows, self.estimate.warnings())
     }
 
     fn json(&self) -> Value {
-        said::json(self.args, self.rows, &self.estimate)
+        said::json(&self.args, &self.rows, &self.estimate)
     }
 }
 

@@ -8,11 +8,11 @@ use quadrat_study::density::given::said::{CURVES, Said};
 use quadrat_study::numbers::{count, percent};
 
 /// The densities, and the curves of quantiles with their bands.
-pub fn figures(said: &Said<'_>) -> Vec<Figure> {
+pub fn figures(said: &Said) -> Vec<Figure> {
     vec![surface(&said.title(), said), curves(said)]
 }
 
-pub fn surface(title: &str, said: &Said<'_>) -> Figure {
+pub fn surface(title: &str, said: &Said) -> Figure {
     let (estimate, rows) = (&said.estimate, &said.rows);
     let [m, n] = estimate.shape();
     let (x, y) = (estimate.edges(0), estimate.edges(1));
@@ -62,7 +62,7 @@ pub fn surface(title: &str, said: &Said<'_>) -> Figure {
 }
 
 /// Quantiles with their bands.
-pub fn curves(said: &Said<'_>) -> Figure {
+pub fn curves(said: &Said) -> Figure {
     let names = &said.rows.names;
     // The median first: tooltips tell it.
     let predicted = [(2, "Median"), (0, "5 % below"), (4, "95 % below")].map(|(k, label)| {

@@ -9,7 +9,7 @@ use quadrat_study::numbers::{count, percent};
 use super::plane::picture::{REGIONS, shaded};
 
 /// At every place the smallest regions of the values that hold given shares of the probability.
-fn picture(said: &Said<'_>) -> String {
+fn picture(said: &Said) -> String {
     let estimate = &said.estimate;
     let (n, edges) = (estimate.shape()[1], estimate.edges(0));
     // Of each cell: the first region that it belongs to.
@@ -56,7 +56,7 @@ pub fn aligned(table: &[Vec<String>]) -> String {
 }
 
 /// The summary for a terminal.
-pub fn summary(said: &Said<'_>, paint: Paint) -> String {
+pub fn summary(said: &Said, paint: Paint) -> String {
     let [given, value] = said.names();
     let mut out = format!(
         "{} of `{value}` (up) given `{given}` (across), {} band\n\n",

@@ -14,7 +14,7 @@ use super::super::given::figure::{curves as curves_of, surface};
 const SHADED: usize = 8;
 
 /// The figures, that of all groups first.
-pub fn figures(of: &Given<'_>) -> Vec<Figure> {
+pub fn figures(of: &Given) -> Vec<Figure> {
     let mut out = vec![curves(of)];
     for (k, (name, said)) in of.groups.iter().take(SHADED).enumerate() {
         let mut figure = surface(&format!("{} {name}", of.column), said);
@@ -28,13 +28,13 @@ pub fn figures(of: &Given<'_>) -> Vec<Figure> {
 }
 
 /// The summary for a terminal.
-pub fn summary(of: &Given<'_>, paint: Paint) -> String {
+pub fn summary(of: &Given, paint: Paint) -> String {
     let [given, value] = [0, 1].map(|axis| clean(&of.rows.names[axis]));
     let mut out = format!(
         "{} of `{value}` given `{given}` in {} of `{}`, {} intervals\n",
         count(of.rows.len(), "row"),
         count(of.groups.len(), "group"),
-        clean(of.column),
+        clean(&of.column),
         percent(of.groups[0].1.estimate.level())
     );
     for (name, said) in &of.groups {
@@ -56,7 +56,7 @@ pub fn summary(of: &Given<'_>, paint: Paint) -> String {
 }
 
 /// Curves of quantiles of every group on one scale, and the difference of the medians of two.
-fn curves(of: &Given<'_>) -> Figure {
+fn curves(of: &Given) -> Figure {
     let names = &of.rows.names;
     let level = of.groups[0].1.estimate.level();
     let ends = of.groups.iter().map(|(_, said)| said.seen());

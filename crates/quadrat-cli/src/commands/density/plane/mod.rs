@@ -16,13 +16,13 @@ use quadrat_study::words::clean;
 use picture::{REGIONS, picture};
 
 /// The figures.
-pub fn figures(of: &Plane<'_>) -> Vec<Figure> {
-    vec![figure::surface(&of.title(), of.rows, &of.estimate)]
+pub fn figures(of: &Plane) -> Vec<Figure> {
+    vec![figure::surface(&of.title(), &of.rows, &of.estimate)]
 }
 
 /// The summary for a terminal.
-pub fn summary(of: &Plane<'_>, paint: Paint) -> String {
-    let (args, rows, estimate) = (of.args, of.rows, &of.estimate);
+pub fn summary(of: &Plane, paint: Paint) -> String {
+    let (args, rows, estimate) = (&of.args, &of.rows, &of.estimate);
     let [x, y] = [0, 1].map(|axis| clean(&rows.names[axis]));
     let mut out = format!(
         "{} of `{x}` (across) and `{y}` (up), {} band\n\n",
