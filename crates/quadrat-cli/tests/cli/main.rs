@@ -41,6 +41,7 @@ mod new_rows;
 mod next;
 mod noise;
 mod non_negative;
+mod one_run;
 mod outputs;
 mod overlap;
 #[cfg(feature = "parquet")]

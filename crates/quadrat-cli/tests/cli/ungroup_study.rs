@@ -23,8 +23,8 @@ const FLAGS: [&str; 16] = [
     "3",
 ];
 /// Deaths and people of a few bands.
-const DEATHS: &str = "from,to,deaths,people\n0,1,50,9800\n1,15,19,140500\n15,45,235,295000\n45,75,2180,241000\n75,85,2200,41000\n85,,2400,14500\n";
-const RATES: &str = "[ungroup]\nfile = \"d.csv\"\nlower = \"from\"\nupper = \"to\"\ncount = \"deaths\"\nexposure = \"people\"\nlife_table = true\n";
+pub const DEATHS: &str = "from,to,deaths,people\n0,1,50,9800\n1,15,19,140500\n15,45,235,295000\n45,75,2180,241000\n75,85,2200,41000\n85,,2400,14500\n";
+pub const RATES: &str = "[ungroup]\nfile = \"d.csv\"\nlower = \"from\"\nupper = \"to\"\ncount = \"deaths\"\nexposure = \"people\"\nlife_table = true\n";
 
 #[test]
 fn a_study_tells_what_the_command_tells() {
