@@ -156,7 +156,8 @@ class Campaign:
         return None if self._budget is None else max(self._budget - self._spent, 0.0)
 
     def ask(self, batch: int | None = None, policy: str = "per-cost", budget: float | None = None,
-            *, steps: int | None = None, above: float | None = None, seed: int = 1) -> Any:
+            *, steps: int | None = None, above: float | None = None, seed: int = 1,
+            progress: Progress = None) -> Any:
         """Chooses measurements, each the best beside those before it, none of which is known yet.
 
         Parameters
@@ -178,6 +179,8 @@ class Campaign:
             The limit of ``"exceedance"``, of values, rates or chances.
         seed : int
             Of the random policies, and of the functions drawn for ``"maximum"`` and ``"minimum"``.
+        progress : bool or callable, optional
+            As for `Model.fit`.
 
         Returns
         -------
@@ -189,7 +192,7 @@ class Campaign:
         """
         if batch is None and budget is None:
             batch = 1
-        told = self._asked(batch, policy, self._allowed(budget), steps, seed, above)
+        told = self._asked(batch, policy, self._allowed(budget), steps, seed, above, progress)
         if told["far"]:
             one, count = told["far"][0], len(told["far"])
             warnings.warn(f"{count} of {self._placed.rows} candidates lie far outside the data, "
@@ -236,7 +239,7 @@ class Campaign:
                             "less, or raise campaign.budget")
         return budget
 
-    def _asked(self, batch, policy, budget, steps, seed, above):
+    def _asked(self, batch, policy, budget, steps, seed, above, progress=None):
         if batch is None:
             batch = 1 if budget is None else _MOST
         asked = {"policy": str(policy), "batch": _arrays.whole(batch, "batch", 1),
@@ -250,8 +253,9 @@ class Campaign:
         if (asked["policy"] == "exceedance") != (asked["above"] is not None):
             raise DataError("above is the limit of the policy \"exceedance\"; give both, or neither")
         about = None if self._about is None else self._about.made()
-        return _quadrat.ask(self.posterior._posterior, self._placed.made(), self._ways, asked,
-                            about if asked["policy"] in _ABOUT else None)
+        with _progress.listener(progress) as listen:
+            return _quadrat.ask(self.posterior._posterior, self._placed.made(), self._ways, asked,
+                                about if asked["policy"] in _ABOUT else None, listen)
 
     def _where(self, at):
         return {name: np.asarray(own)[at] for name, own in self._placed.columns.items()}
@@ -319,11 +323,11 @@ class Campaign:
     def relearn(self, *, seed: int = 0, starts: int | None = None, threads: int | None = None,
                 progress: Progress = None) -> Campaign:
         """Learns the hyperparameters again from all rows; arguments as for `Model.fit`."""
-        numbers = [None if own is None else _arrays.whole(own, name, 1)
-                   for own, name in ((starts, "starts"), (threads, "threads"))]
+        starts = None if starts is None else _arrays.whole(starts, "starts", 1)
+        threads = None if threads is None else _arrays.whole(threads, "threads", 1)
         with _progress.listener(progress) as listen:
             found = _quadrat.relearn(self.posterior._posterior, _arrays.whole(seed, "seed"),
-                                     *numbers, listen)
+                                     starts, threads, listen)
         self.posterior = _posterior.told(Posterior(found, self.posterior._tables), stacklevel=3)
         return self
 

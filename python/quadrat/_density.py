@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _arrays, _draw, _frames, _quadrat, _rows
+from . import _arrays, _draw, _frames, _progress, _quadrat, _rows
 from ._errors import DataError, FitWarning
 from ._posterior import write
 from ._told import Unchanging
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ._types import Column, Ends, Floats, Frame, Path
+    from ._types import Column, Ends, Floats, Frame, Path, Progress
 
 
 class Density(Unchanging):
@@ -44,6 +44,8 @@ class Density(Unchanging):
         Number of draws, and their seed.
     data : data frame, optional
         Where names of columns are looked up.
+    progress : bool or callable, optional
+        As for `Model.fit`.
     given
         Refused: densities given another column are a :class:`ConditionalDensity`.
 
@@ -68,7 +70,7 @@ class Density(Unchanging):
     def __init__(self, x: Column, *, bounds: Ends = (None, None), weights: Column | None = None,
                  range: Ends | None = None, cells: int = 400, log: bool = False,
                  level: float = 0.95, draws: int = 8000, seed: int = 1, data: Frame | None = None,
-                 given: Any = None) -> None:
+                 progress: Progress = None, given: Any = None) -> None:
         if given is not None:
             raise DataError("given asks for a density at every place of another column; use "
                             "qd.ConditionalDensity(x, given=..)")
@@ -77,32 +79,37 @@ class Density(Unchanging):
         asked = settings(bounds, range, cells, log, level, draws, seed)
         weights = _arrays.optional(weights, "weights", data, len(values))
         self._estimate({"values": values, "lower": None, "upper": None, "weights": weights,
-                        **asked}, named(x, "x"))
+                        **asked}, named(x, "x"), progress)
 
     @classmethod
     def from_intervals(cls, lower: Column, upper: Column, *, bounds: Ends = (None, None),
                        weights: Column | None = None, range: Ends | None = None, cells: int = 400,
                        log: bool = False, level: float = 0.95, draws: int = 8000, seed: int = 1,
-                       data: Frame | None = None) -> Density:
+                       data: Frame | None = None, progress: Progress = None) -> Density:
         """From intervals that values lie in: rounded or censored ones; ends may be infinite."""
         made = cls.__new__(cls)
         made._like = data = _frames.held(data)
-        lower = _arrays.column(lower, "lower", data)
+        starts = _arrays.column(lower, "lower", data)
         asked = settings(bounds, range, cells, log, level, draws, seed)
         made._estimate({
-            "values": None, "lower": lower,
-            "upper": _arrays.column(upper, "upper", data, len(lower)),
-            "weights": _arrays.optional(weights, "weights", data, len(lower)), **asked}, "value")
+            "values": None, "lower": starts,
+            "upper": _arrays.column(upper, "upper", data, len(starts)),
+            "weights": _arrays.optional(weights, "weights", data, len(starts)), **asked}, "value",
+            progress)
         return made
 
     @classmethod
     def from_bins(cls, lower: Column, upper: Column, count: Column, **settings: Any) -> Density:
         """From counts in bins, which may be unequal, overlap, and be open at the ends."""
+        if count is None:
+            raise DataError("count is missing; give how many lie in each bin")
         return cls.from_intervals(lower, upper, weights=count, **settings)
 
-    def _estimate(self, asked, name):
+    def _estimate(self, asked, name, progress):
         rows = {name: asked[name] for name in ("values", "lower", "upper", "weights")}
-        self._take(_quadrat.density(asked), asked["level"], rows, (name,))
+        with _progress.listener(progress) as listen:
+            told = _quadrat.density(asked, listen)
+        self._take(told, asked["level"], rows, (name,))
         for warning in self._told.warnings:
             warnings.warn(warning, FitWarning, stacklevel=4)
 
@@ -182,6 +189,16 @@ class Density(Unchanging):
         """Draws of the density in the cells, shape ``(n, cells)``."""
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.draws(n, seed), n, len(self.x))
+
+    def sample(self, n: int, seed: int = 1) -> Floats:
+        """New values drawn from :attr:`density`: evenly within a cell, none outside of the cells.
+
+        Of densities that are posterior means, as they mostly are, these are what the rows let
+        expect of new ones: the posterior predictive distribution. How uncertain the density is
+        can be told from :meth:`draws`.
+        """
+        n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
+        return _arrays.received(self._told.new_values(n, seed))
 
     def plot(self, ax: Any = None, *, simultaneous: bool = False, rows: bool = True,
              **style: Any) -> Any:

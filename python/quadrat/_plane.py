@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _draw, _frames, _geometry, _quadrat, _rows
+from . import _arrays, _draw, _frames, _geometry, _progress, _quadrat, _rows
 from ._density import named, pair, settings
 from ._errors import DataError, FitWarning
 from ._posterior import write
@@ -20,21 +19,35 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from ._types import Column, Ends, Floats, Frame, Path
+    from ._types import Column, Ends, Floats, Frame, Path, Progress
 
-#: Means and standard deviations of both columns, their covariance and correlation.
-Moments = namedtuple("Moments", ["mean", "sd", "covariance", "correlation"])
-#: The smallest density within a region, whether each cell is within, and its probability.
-Region = namedtuple("Region", ["density", "cells", "probability"])
+
+class Moments(NamedTuple):
+    """Means and standard deviations of both columns, their covariance and correlation."""
+
+    mean: tuple[Answer, Answer]
+    sd: tuple[Answer, Answer]
+    covariance: Answer
+    correlation: Answer
+
+
+class Region(NamedTuple):
+    """The smallest density within a region, whether each cell is within, and its probability."""
+
+    density: float
+    cells: NDArray[np.bool_]
+    probability: Answer
 
 
 class _Cells(Unchanging):
     """Densities in the cells of a plane."""
 
-    def _estimate(self, estimate, asked, rows, names, stacklevel):
-        self._take(estimate({**rows, **asked}), asked["level"], rows, asked["log"], names)
+    def _estimate(self, estimate, asked, rows, names, stacklevel, progress):
+        with _progress.listener(progress) as listen:
+            told = estimate({**rows, **asked}, listen)
+        self._take(told, asked["level"], rows, asked["log"], names)
         for warning in self._told.warnings:
             warnings.warn(warning, FitWarning, stacklevel=stacklevel)
 
@@ -98,6 +111,10 @@ class _Cells(Unchanging):
         numbers = ("density", "lower", "upper")
         return {**places, **{name: getattr(self, name).ravel() for name in numbers}}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Cells, density and band, column by column, ``y`` running fastest."""
+        raise NotImplementedError
+
     def to_frame(self) -> Any:
         """The columns of :meth:`to_dict` as a data frame of pandas."""
         return _frames.make(self.to_dict())
@@ -160,6 +177,8 @@ class Density2d(_Cells):
         Number of draws, and their seed.
     data : data frame, optional
         Where names of columns are looked up.
+    progress : bool or callable, optional
+        As for `Model.fit`.
 
     Attributes
     ----------
@@ -187,20 +206,20 @@ class Density2d(_Cells):
                  weights: Column | None = None, range: Any = None,
                  cells: int | tuple[int, int] = 60, log: bool | tuple[bool, bool] = False,
                  level: float = 0.95, draws: int = 8000, seed: int = 1,
-                 data: Frame | None = None) -> None:
+                 data: Frame | None = None, progress: Progress = None) -> None:
         first = _arrays.column(x, "x", data)
         second = _arrays.column(y, "y", data, len(first))
         self._ask(first, second, None, None,
                   _arrays.optional(weights, "weights", data, len(first)),
                   _settings(bounds, inside, range, cells, log, level, draws, seed),
-                  (named(x, "x"), named(y, "y")))
+                  (named(x, "x"), named(y, "y")), progress=progress)
 
     @classmethod
     def from_bins(cls, x: tuple[Column, Column], y: tuple[Column, Column], count: Column, *,
                   bounds: Any = None, inside: Any = None, range: Any = None,
                   cells: int | tuple[int, int] = 60, log: bool | tuple[bool, bool] = False,
                   level: float = 0.95, draws: int = 8000, seed: int = 1,
-                  data: Frame | None = None) -> Density2d:
+                  data: Frame | None = None, progress: Progress = None) -> Density2d:
         """From counts in boxes, which may be unequal, overlap, and be open at the ends.
 
         Parameters
@@ -220,14 +239,16 @@ class Density2d(_Cells):
             raise DataError(f"x has {len(ends[0])} boxes, and y has {len(ends[2])}")
         made._ask(ends[0], ends[2], ends[1], ends[3],
                   _arrays.column(count, "count", data, len(ends[0])),
-                  _settings(bounds, inside, range, cells, log, level, draws, seed))
+                  _settings(bounds, inside, range, cells, log, level, draws, seed),
+                  progress=progress)
         return made
 
     @classmethod
     def from_areas(cls, areas: Any, count: Column, *, bounds: Any = None, inside: Any = None,
                    range: Any = None, cells: int | tuple[int, int] = 60,
                    log: bool | tuple[bool, bool] = False, level: float = 0.95, draws: int = 8000,
-                   seed: int = 1, data: Frame | None = None) -> Density2d:
+                   seed: int = 1, data: Frame | None = None,
+                   progress: Progress = None) -> Density2d:
         """From counts in areas with any outline, such as districts, which may overlap.
 
         The density is zero outside of all areas, unless `inside` says where else values can be.
@@ -243,15 +264,17 @@ class Density2d(_Cells):
         areas = _geometry.planar_regions(areas, "areas")
         if not areas:
             raise DataError("areas: give at least two polygons")
-        ends = _geometry.ends(areas, "areas")
-        made._ask(*ends, _arrays.column(count, "count", data, len(areas)),
-                  _settings(bounds, inside, range, cells, log, level, draws, seed), areas=areas)
+        x, y, x_upper, y_upper = _geometry.ends(areas, "areas")
+        made._ask(x, y, x_upper, y_upper, _arrays.column(count, "count", data, len(areas)),
+                  _settings(bounds, inside, range, cells, log, level, draws, seed), areas=areas,
+                  progress=progress)
         return made
 
-    def _ask(self, x, y, x_upper, y_upper, weights, asked, names=("x", "y"), areas=None):
+    def _ask(self, x, y, x_upper, y_upper, weights, asked, names=("x", "y"), areas=None,
+             progress=None):
         rows = {"x": x, "y": y, "x_upper": x_upper, "y_upper": y_upper, "areas": areas}
         self._estimate(_quadrat.density2d, {"weights": weights, **asked}, rows, names,
-                       stacklevel=4)
+                       stacklevel=4, progress=progress)
 
     def _take(self, *told):
         super()._take(*told)
@@ -294,7 +317,7 @@ class Density2d(_Cells):
         names = (axis, "density", "lower", "upper")
         return Table({name: _arrays.received(own) for name, own in zip(names, told)})
 
-    def moments(self) -> Any:
+    def moments(self) -> Moments:
         """Moments within the range of the cells, with their intervals.
 
         Returns
@@ -303,9 +326,9 @@ class Density2d(_Cells):
             ``mean`` and ``sd``, each of both columns, ``covariance`` and ``correlation``.
         """
         told = [Answer(*one) for one in self._told.moments()]
-        return Moments(tuple(told[:2]), tuple(told[2:4]), *told[4:])
+        return Moments((told[0], told[1]), (told[2], told[3]), told[4], told[5])
 
-    def highest_density_region(self, probability: float) -> Any:
+    def highest_density_region(self, probability: float) -> Region:
         """The smallest region of cells that holds a probability.
 
         Returns
@@ -372,7 +395,7 @@ class ConditionalDensity(_Cells):
         Numbers of slices and of cells.
     log, given_log : bool
         Estimates on logarithmic axes.
-    level, draws, seed, data
+    level, draws, seed, data, progress
         As for :class:`Density2d`.
 
     Attributes
@@ -404,7 +427,7 @@ class ConditionalDensity(_Cells):
                  weights: Column | None = None, range: Ends | None = None,
                  given_range: Ends | None = None, cells: tuple[int, int] | None = None,
                  log: bool = False, given_log: bool = False, level: float = 0.95, draws: int = 8000,
-                 seed: int = 1, data: Frame | None = None) -> None:
+                 seed: int = 1, data: Frame | None = None, progress: Progress = None) -> None:
         values = _arrays.column(y, "y", data)
         known = _arrays.column(given, "given", data, len(values))
         asked = settings(bounds, range, 0, log, level, draws, seed)
@@ -416,7 +439,8 @@ class ConditionalDensity(_Cells):
         rows = {"x": known, "y": values, "x_upper": None, "y_upper": None}
         asked.update(given=known, values=values)
         names = (named(given, "given"), named(y, "y"))
-        self._estimate(_quadrat.density_given, asked, rows, names, stacklevel=3)
+        self._estimate(_quadrat.density_given, asked, rows, names, stacklevel=3,
+                       progress=progress)
 
     def _take(self, *told):
         found = super()._take(*told)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _draw, _frames, _groups, _quadrat, _rows
+from . import _arrays, _draw, _frames, _groups, _progress, _quadrat, _rows
 from ._errors import DataError, FitWarning
 from ._told import NUMBERS, RENAME, Told, apart
 
-#: A number with its interval.
-Answer = namedtuple("Answer", ["value", "lower", "upper"])
+if TYPE_CHECKING:
+    from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._types import Column, Floats, Frame, Progress
+
+
+class Answer(NamedTuple):
+    """A number with its interval."""
+
+    value: float
+    lower: float
+    upper: float
+
 
 # Columns of the edges of steps.
 _EDGES = ("from", "to")
@@ -35,7 +49,15 @@ class Ungrouped(Told):
 
     _has_rows_of = False
 
-    def __init__(self, asked, told=None, of=None):
+    start: Floats
+    end: Floats
+    mean: Floats
+    sd: Floats
+    lower: Floats
+    median: Floats
+    upper: Floats
+
+    def __init__(self, asked: dict[str, Any], told: Any = None, of: Any = None) -> None:
         self._asked, self._of = asked, of
         self._told = _quadrat.ungroup(asked) if told is None else told
         self.is_rate, self.level = asked["exposure"] is not None, asked["level"]
@@ -50,33 +72,33 @@ class Ungrouped(Told):
             return _year, self._of
         return Ungrouped, (self._asked,)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.mean)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         what = "rates" if self.is_rate else "counts"
         return f"<Ungrouped: {what} in {len(self)} steps from {self.start[0]:g}>"
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know."""
         return self._told.warnings
 
-    def draws(self, n):
+    def draws(self, n: int) -> Floats:
         """Draws of all steps, shape ``(n, steps)``."""
         n = _arrays.whole(n, "n")
         return _arrays.received(self._told.draws(n), n, len(self))
 
-    def quantile(self, share):
+    def quantile(self, share: float) -> Answer:
         """Where a share of all lies below, such as the median age; with its interval."""
         share = _arrays.probability(share, "share", with_ends=True)
         return self._answer(self._told.quantile(share), "a quantile")
 
-    def average(self):
+    def average(self) -> Answer:
         """The average place, such as the mean age; with its interval."""
         return self._answer(self._told.mean_value(), "an average")
 
-    def between(self, start, end):
+    def between(self, start: float | None, end: float | None) -> Answer:
         """How many are between two places in either order; with its interval.
 
         `None` or infinite where there is no end.
@@ -84,7 +106,7 @@ class Ungrouped(Told):
         ends = _arrays.between(start, end)
         return self._answer(self._told.between(*ends), "a count between places")
 
-    def gini(self):
+    def gini(self) -> Answer:
         """The Gini coefficient of amounts; with its interval."""
         return self._answer(self._told.gini(), "a Gini coefficient")
 
@@ -94,7 +116,7 @@ class Ungrouped(Told):
                             f"{what}")
         return Answer(*found)
 
-    def plot(self, ax=None, *, rows=True, **style):
+    def plot(self, ax: Any = None, *, rows: bool = True, **style: Any) -> Any:
         """Draws counts per unit, or rates, with their band, and the bands; needs matplotlib.
 
         Parameters
@@ -116,11 +138,11 @@ class Ungrouped(Told):
         band = (self.lower * share, self.upper * share)
         _draw.steps(ax, self.start, self.end, self.mean * share, band, self.level, **style)
         if rows:
-            ends = np.clip([self._asked["lower"], self._asked["upper"]], self.start[0],
-                           self.end[-1])
-            width = ends[1] - ends[0]
+            start, end = np.clip([self._asked["lower"], self._asked["upper"]], self.start[0],
+                                 self.end[-1])
+            width = end - start
             size = width if self._asked["exposure"] is None else self._asked["exposure"]
-            _rows.bars(ax, *ends, self._asked["count"] / size, "bands")
+            _rows.bars(ax, start, end, self._asked["count"] / size, "bands")
         ax.set_ylabel("rate" if self.is_rate else "count per unit")
         ax.set_ylim(bottom=0)
         ax.legend(frameon=False)
@@ -134,40 +156,40 @@ class _Several(Told):
     """A mapping of names to what is told of each."""
 
     _has_rows_of = False
-    _each: dict
+    _each: dict[Any, Any]
 
     def _named(self, steps):
         """The columns of names, of which each has so many steps."""
         raise NotImplementedError
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._each)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._each)
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self._each
 
-    def keys(self):
+    def keys(self) -> KeysView[Any]:
         """The names."""
         return self._each.keys()
 
-    def values(self):
+    def values(self) -> ValuesView[Any]:
         """What is told of each."""
         return self._each.values()
 
-    def items(self):
+    def items(self) -> ItemsView[Any, Any]:
         """Both."""
         return self._each.items()
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know, each once."""
         told = [warning for one in self.values() for warning in one.warnings]
         return list(dict.fromkeys(told))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Names, edges and what is told of the steps, as the program's table has them."""
         each = {name: one.to_dict() for name, one in self.items()}
         steps = [len(one["from"]) for one in each.values()]
@@ -187,12 +209,13 @@ class UngroupedYears(_Several):
         The years, ascending.
     """
 
-    def __init__(self, asked, along):
+    def __init__(self, asked: dict[str, Any], along: Floats,
+                 listen: Callable[..., object] | None = None) -> None:
         self._asked, self._along = asked, along
         self.years = np.unique(along)
         rows = [np.flatnonzero(along == year) for year in self.years]
         years = [(float(year), own.tolist()) for year, own in zip(self.years, rows)]
-        told = _quadrat.ungroup_along(asked, years)
+        told = _quadrat.ungroup_along(asked, years, listen)
         own = [_some(asked, at) for at in rows]
         self._each = {float(year): Ungrouped(part, one, (asked, along, float(year)))
                       for year, part, one in zip(self.years, own, told)}
@@ -200,7 +223,7 @@ class UngroupedYears(_Several):
     def __reduce__(self):
         return UngroupedYears, (self._asked, self._along)
 
-    def __getitem__(self, year):
+    def __getitem__(self, year: float) -> Ungrouped:
         try:
             return self._each[float(year)]
         except (KeyError, TypeError, ValueError):
@@ -208,7 +231,7 @@ class UngroupedYears(_Several):
             raise DataError(f"{year!r} is none of the {len(self)} years from {first:g} to "
                             f"{last:g}") from None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         first, last = self.years[0], self.years[-1]
         return f"<UngroupedYears: {len(self)} years from {first:g} to {last:g}>"
 
@@ -228,26 +251,29 @@ class UngroupedGroups(_Several):
         The exception of each population that could not be ungrouped, such as one of nobody.
     """
 
-    def __init__(self, asked, along, columns, members):
+    def __init__(self, asked: dict[str, Any], along: Floats | None, columns: dict[str, list[Any]],
+                 members: list[list[int]], listen: Callable[..., object] | None = None) -> None:
         self._told_of, self._columns = (asked, along, columns, members), columns
         names = list(zip(*columns.values()))
         own = [{**_some(asked, rows), "name": _cells(name)}
                for name, rows in zip(names, members)]
         years = [None if along is None else along[rows] for rows in members]
         self._each, self.failures = {}, {}
-        for name, *of in zip(names, own, years):
+        for number, (name, *of) in enumerate(zip(names, own, years), 1):
             label = name[0] if len(name) == 1 else name
             try:
                 self._each[label] = _one(*of)
             except DataError as error:
                 self.failures[label] = error
+            if listen is not None:
+                listen("ungrouping", number, len(names), None)
         if not self._each:
             raise _nothing(self.failures)
 
     def __reduce__(self):
         return UngroupedGroups, self._told_of
 
-    def __getitem__(self, label):
+    def __getitem__(self, label: Any) -> Ungrouped | UngroupedYears:
         try:
             if label in self.failures:
                 raise DataError(f"{label!r} was not ungrouped: {self.failures[label]}")
@@ -256,12 +282,12 @@ class UngroupedGroups(_Several):
             raise DataError(f"{label!r} is none of the {len(self)} groups by "
                             f"{', '.join(self._columns)}") from None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return f"<UngroupedGroups by {', '.join(self._columns)}: {len(self)} groups{failed}>"
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
         """What a careful reader should know, each once; first which populations failed."""
         told = super().warnings
         if not self.failures:
@@ -283,8 +309,8 @@ def _some(asked, rows):
                         for name in ("lower", "upper", "count", "exposure")}}
 
 
-def _one(asked, along):
-    return Ungrouped(asked) if along is None else UngroupedYears(asked, along)
+def _one(asked, along, listen=None):
+    return Ungrouped(asked) if along is None else UngroupedYears(asked, along, listen)
 
 
 def _cells(name):
@@ -318,9 +344,12 @@ def _edges(value, name, bands, rows, end):
     return np.where(np.isnan(edges), end, edges)
 
 
-def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=None, first=None,
-            last=None, log=False, step=None, edges=None, sampled=None, expected=False, level=0.95,
-            draws=1000, seed=1):
+def ungroup(bands: Frame | None = None, *, lower: Column, upper: Column, count: Column,
+            exposure: Column | None = None, along: Column | None = None, by: Any = None,
+            first: float | None = None, last: float | None = None, tail: str | None = None,
+            log: bool = False, step: float | None = None, edges: ArrayLike | None = None,
+            sampled: float | None = None, expected: bool = False, level: float = 0.95,
+            draws: int = 1000, seed: int = 1, progress: Progress = None) -> Any:
     """Counts in bands as counts in steps, with intervals.
 
     Parameters
@@ -342,6 +371,10 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=No
         several, or labels by name.
     first, last : float, optional
         Where an open first band begins and an open last one ends.
+    tail : str, optional
+        How the curve falls off in the last band: ``"gompertz"`` as ages do, ``"pareto"`` as amounts
+        of money do, or exponentially by a slope per unit, ``"exponential=0.2"``. Of an open band of
+        ages or of money it need not be said.
     log : bool
         Whether the bands are of money.
     step : float, optional
@@ -358,6 +391,9 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=No
         Number of draws.
     seed : int
         Seed of the draws.
+    progress : bool or callable, optional
+        As for `Model.fit`: told of every setting that years are tried at, or of every population.
+        One population of one year is told in less than a second.
 
     Returns
     -------
@@ -372,12 +408,12 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=No
     (105, 900.0)
     """
     bands = _frames.held(bands)
-    lower = _edges(lower, "lower", bands, None, -np.inf)
-    rows = len(lower)
+    starts = _edges(lower, "lower", bands, None, -np.inf)
+    rows = len(starts)
     optional = {name: None if value is None else _arrays.number(value, name) for name, value in
                 {"first": first, "last": last, "step": step, "sampled": sampled}.items()}
     asked = {
-        "lower": lower,
+        "lower": starts,
         "upper": _edges(upper, "upper", bands, rows, np.inf),
         "count": _arrays.column(count, "count", bands, rows),
         "exposure": _arrays.optional(exposure, "exposure", bands, rows),
@@ -385,21 +421,21 @@ def ungroup(bands=None, *, lower, upper, count, exposure=None, along=None, by=No
         "log": _arrays.boolean(log, "log"), "expected": _arrays.boolean(expected, "expected"),
         "level": _arrays.probability(level, "level"),
         "draws": _arrays.whole(draws, "draws"), "seed": _arrays.whole(seed, "seed"), **optional,
-        "name": [],
+        "tail": _arrays.word(tail, "tail"), "name": [],
     }
     if along is not None and exposure is not None:
         raise DataError("along is for counts, and an exposure was given: ungroup the rates of each "
                         "year by itself")
-    along = _arrays.optional(along, "along", bands, rows)
-    if by is None:
-        found = _one(asked, along)
-    else:
+    years = _arrays.optional(along, "along", bands, rows)
+    columns, members = {}, []
+    if by is not None:
         columns, members = _groups.grouped(by, bands, rows)
         if not columns:
             raise DataError("by is empty; name the column that tells the groups apart")
-        years = () if along is None else ("year",)
-        apart([*columns, *years], (*_EDGES, *NUMBERS), RENAME)
-        found = UngroupedGroups(asked, along, columns, members)
+        apart([*columns, *(() if years is None else ("year",))], (*_EDGES, *NUMBERS), RENAME)
+    with _progress.listener(progress) as listen:
+        found = _one(asked, years, listen) if by is None else \
+            UngroupedGroups(asked, years, columns, members, listen)
     found._like = bands
     for warning in found.warnings:
         warnings.warn(warning, FitWarning, stacklevel=2)

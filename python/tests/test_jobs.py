@@ -192,6 +192,13 @@ def test_densities():
     d = qd.Density(x, bounds=(0, None), level=0.9)
     assert d.edges[0] == 0 and np.all(d.lower <= d.density) and np.all(d.density <= d.upper)
     np.testing.assert_allclose(d.draws(20) @ np.diff(d.edges), 1, rtol=1e-9)
+    new = d.sample(2000, seed=3)
+    # A share of 2,000 has a standard error of at most 0.011.
+    assert abs(np.mean(new < 2.0) - d.cdf(2.0).value) < 0.05 and new.min() >= 0
+    np.testing.assert_array_equal(d.sample(2000, seed=3), new)
+    assert len(d.sample(0)) == 0 and not np.any(d.sample(2000, seed=4) == new)
+    with pytest.raises(qd.DataError, match="n is -1"):
+        d.sample(-1)
     middle = d.quantile(0.5)
     assert middle.lower < np.median(x) < middle.upper
     assert d.cdf(middle.value).value == pytest.approx(0.5, abs=0.02)

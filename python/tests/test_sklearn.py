@@ -127,6 +127,18 @@ def test_densities_score_and_sample():
     drawn = estimator.sample(5000, random_state=1)
     # A mean of 5000 draws has a standard error of 0.014; the density has tails beyond the values.
     assert drawn.shape == (5000, 1) and np.all(drawn >= 0) and abs(drawn.mean() - x.mean()) < 0.1
+    # Kolmogorov's distance of one in 10,000 samples.
+    at = np.sort(drawn[:, 0])[::50]
+    below = [estimator.density_.cdf(one).value for one in at]
+    assert np.abs(below - np.arange(0, 5000, 50) / 5000).max() < 2.23 / np.sqrt(5000)
+    for state in (1, np.random.RandomState(1)):
+        np.testing.assert_array_equal(estimator.sample(5000, random_state=state), drawn)
+    assert not np.any(estimator.sample(5000, random_state=2) == drawn)
+    np.random.seed(7)
+    first, second = estimator.sample(3), estimator.sample(3)
+    np.random.seed(7)
+    np.testing.assert_array_equal(estimator.sample(3), first)
+    assert not np.any(first == second)
     again = pickle.loads(pickle.dumps(clone(estimator).fit(x)))
     np.testing.assert_array_equal(again.score_samples(x), estimator.score_samples(x))
     with pytest.raises(qd.DataError, match="2 features, and a density is of one; say by column="):

@@ -94,6 +94,7 @@ impl Progress for Bar {
                 self.show("optimising hyperparameters", done, total)
             }
             Event::Node { done, total } => self.show("integrating hyperparameters", done, total),
+            Event::Choice { done, total } => self.show("choosing measurements", done, total),
             Event::Draw { done, total } => self.show("sampling", done, total),
             Event::Step {
                 done,

@@ -6,9 +6,10 @@ use anyhow::Context;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use quadrat::acquire::{
-    Chosen, Offer, Places, Plan, Policy, Survey, choose, latent_limit, suits, survey,
+    Chosen, Offer, Places, Plan, Policy, Survey, choose_watched, latent_limit, suits, survey,
 };
 use quadrat::model::{FitOptions, Hyperparameters, Posterior as Fitted};
+use quadrat::progress::Progress;
 use quadrat::support::Functionals;
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::measure::{Own, Price, by_kind, conditioned, names, offer, read, table_of};
@@ -100,8 +101,13 @@ struct Told {
 }
 
 impl Told {
-    fn of(survey: &Survey<'_>, plan: &Plan, far: Vec<usize>) -> Outcome<Self> {
-        let chosen = choose(survey, plan)?;
+    fn of(
+        survey: &Survey<'_>,
+        plan: &Plan,
+        far: Vec<usize>,
+        progress: &dyn Progress,
+    ) -> Outcome<Self> {
+        let chosen = choose_watched(survey, plan, progress)?;
         let asked = chosen.choices.iter().map(|choice| choice.question);
         let besides = asked.map(|asked| survey.of_hyperparameters(asked).map_or(f64::NAN, bits));
         Ok(Self {
@@ -137,7 +143,7 @@ fn plan(asked: &Asked, fitted: &Fitted, offers: &[Offer]) -> Outcome<Plan> {
 /// Chooses measurements; tells places, kinds and bits of what was chosen, what every measurement
 /// alone would tell, and candidates far outside the data.
 #[pyfunction]
-#[pyo3(signature = (posterior, at, ways, asked, targets=None))]
+#[pyo3(signature = (posterior, at, ways, asked, targets=None, progress=None))]
 pub fn ask<'py>(
     py: Python<'py>,
     posterior: &Posterior,
@@ -145,6 +151,7 @@ pub fn ask<'py>(
     ways: Vec<Way>,
     asked: Asked,
     targets: Option<&Support>,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let placed = || -> Outcome<(Arc<Functionals>, Option<Arc<Functionals>>)> {
         posterior.check_planar()?;
@@ -154,12 +161,13 @@ pub fn ask<'py>(
     let (at, targets) = placed().map_err(|failure| failure.raise(py))?;
     let fitted = Arc::clone(&posterior.fitted);
     let costs: Vec<f64> = ways.iter().map(|way| way.cost).collect();
-    let told = work::run(py, move || {
+    let told = work::tracked(py, progress.as_ref(), move |control| {
         let offers = offers(&fitted, &ways)?;
         let plan = plan(&asked, &fitted, &offers)?;
         let far = fitted.extrapolation(&at)?;
         let places = Places::new(&fitted, &at, &offers, targets.as_deref())?;
-        Told::of(&survey(&fitted, &places, &offers)?, &plan, far)
+        let survey = survey(&fitted, &places, &offers)?;
+        Told::of(&survey, &plan, far, control)
     })?;
     let choices = &told.chosen.choices;
     let place: Vec<usize> = choices.iter().map(|one| one.question.place).collect();

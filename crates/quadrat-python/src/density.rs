@@ -1,10 +1,13 @@
 //! Densities of one column.
 
+mod refused;
+
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use quadrat::density::{Answer, AnyEstimate, Density, Estimate, Saved, SavedEstimate, Warning};
+use quadrat::progress::Progress;
 use quadrat_study::density::asked::Named;
 use quadrat_study::density::model::noted;
 
@@ -12,6 +15,8 @@ use crate::buffers::{Numbers, bytes};
 use crate::errors::{Failure, Outcome, few_enough};
 use crate::ungroup::Told;
 use crate::work;
+
+pub use refused::Names;
 
 /// A density with its band.
 #[pyclass(frozen, module = "quadrat._quadrat")]
@@ -37,7 +42,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    fn found(&self) -> Outcome<Estimate> {
+    fn found(&self, progress: &dyn Progress) -> Outcome<Estimate> {
         let mut asked = match (&self.values, &self.lower, &self.upper) {
             (Some(values), ..) => Density::new(&values.0),
             (None, Some(lower), Some(upper)) => Density::from_intervals(&lower.0, &upper.0),
@@ -50,16 +55,32 @@ impl Asked {
             asked = asked.range(lower, upper);
         }
         let asked = asked.bounds(self.bounds.0, self.bounds.1).cells(self.cells);
-        let asked = asked.log(self.log).level(self.level);
+        let asked = asked.log(self.log).level(self.level).progress(progress);
         let found = asked.draws(self.draws).seed(self.seed).estimate();
-        found.map_err(|error| Failure::Data(error.to_string()))
+        let names = match self.values {
+            Some(_) => Names {
+                values: &["x"],
+                weights: "weights",
+            },
+            // Of bins weights are counts.
+            None => Names {
+                values: &["lower, upper"],
+                weights: "weights, count",
+            },
+        };
+        found.map_err(|error| names.refused(&error))
     }
 }
 
 /// Estimates a density.
 #[pyfunction]
-pub fn density(py: Python<'_>, asked: Asked) -> PyResult<DensityEstimate> {
-    let found = work::run(py, move || asked.found())?;
+#[pyo3(signature = (asked, progress=None))]
+pub fn density(
+    py: Python<'_>,
+    asked: Asked,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<DensityEstimate> {
+    let found = work::tracked(py, progress.as_ref(), move |control| asked.found(control))?;
     Ok(DensityEstimate {
         found: Arc::new(found),
     })
@@ -212,6 +233,21 @@ impl DensityEstimate {
             let drawn = found.draws(count, seed);
             let columns = (0..drawn.ncols()).map(|draw| drawn.col_as_slice(draw).to_vec());
             Ok(columns.flatten().collect::<Vec<f64>>())
+        })?;
+        bytes(py, &drawn)
+    }
+
+    /// New values, drawn from the density that is told.
+    fn new_values<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyByteArray>> {
+        let found = Arc::clone(&self.found);
+        let drawn = work::run(py, move || {
+            few_enough(count, 1)?;
+            Ok(found.new_values(count, seed))
         })?;
         bytes(py, &drawn)
     }

@@ -20,16 +20,30 @@ use crate::work;
 
 /// Estimates a density of two columns.
 #[pyfunction]
-pub fn density2d(py: Python<'_>, asked: Asked2d) -> PyResult<PlaneEstimate> {
-    let found = Arc::new(work::run(py, move || asked.found())?);
-    Ok(PlaneEstimate { found })
+#[pyo3(signature = (asked, progress=None))]
+pub fn density2d(
+    py: Python<'_>,
+    asked: Asked2d,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<PlaneEstimate> {
+    let found = work::tracked(py, progress.as_ref(), move |control| asked.found(control))?;
+    Ok(PlaneEstimate {
+        found: Arc::new(found),
+    })
 }
 
 /// Estimates densities of one column given another.
 #[pyfunction]
-pub fn density_given(py: Python<'_>, asked: AskedGiven) -> PyResult<GivenEstimate> {
-    let found = Arc::new(work::run(py, move || asked.found())?);
-    Ok(GivenEstimate { found })
+#[pyo3(signature = (asked, progress=None))]
+pub fn density_given(
+    py: Python<'_>,
+    asked: AskedGiven,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<GivenEstimate> {
+    let found = work::tracked(py, progress.as_ref(), move |control| asked.found(control))?;
+    Ok(GivenEstimate {
+        found: Arc::new(found),
+    })
 }
 
 /// What both kinds answer alike.

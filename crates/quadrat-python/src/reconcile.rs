@@ -196,7 +196,7 @@ impl Kept {
             Failure::Data(match error {
                 ReconcileError::Undetermined { node } => {
                     let name = shown(&self.names[node]);
-                    format!("nothing tells `{name}`, so it cannot be drawn; measure it")
+                    format!("value: nothing tells `{name}`, so it cannot be drawn; measure it")
                 }
                 other => other.to_string(),
             })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict};
+use quadrat::progress::Progress;
 use quadrat::ungroup::{
     Answer, Estimate, Exposure, Population, Rates, Ungroup, UngroupError, Warning, Year,
 };
@@ -43,6 +44,7 @@ pub struct Asked {
     exposure: Option<Numbers>,
     first: Option<f64>,
     last: Option<f64>,
+    tail: Option<String>,
     log: bool,
     step: Option<f64>,
     edges: Option<Numbers>,
@@ -57,7 +59,7 @@ pub struct Asked {
 
 impl Asked {
     /// The builder that was asked for.
-    fn builder(&self) -> Ungroup<'_> {
+    fn builder(&self) -> Outcome<Ungroup<'_>> {
         let mut asked = Ungroup::new(&self.lower.0, &self.upper.0)
             .log(self.log)
             .level(self.level)
@@ -68,6 +70,10 @@ impl Asked {
         }
         if let Some(last) = self.last {
             asked = asked.last(last);
+        }
+        if let Some(tail) = &self.tail {
+            let known = |told| Failure::Data(format!("tail is \"{tail}\"; {told}"));
+            asked = asked.tail(quadrat_study::study::ungroup::tail(tail).map_err(known)?);
         }
         if let Some(step) = self.step {
             asked = asked.step(step);
@@ -81,11 +87,11 @@ impl Asked {
         if self.expected {
             asked = asked.expected();
         }
-        asked
+        Ok(asked)
     }
 
     /// Years of which each has some of the rows, ungrouped together.
-    fn along(&self, years: &[Of]) -> Outcome<Vec<Found>> {
+    fn along(&self, years: &[Of], progress: &dyn Progress) -> Outcome<Vec<Found>> {
         let rows = |all: &Numbers, own: &[usize]| -> Vec<f64> {
             own.iter()
                 .filter_map(|&row| all.0.get(row).copied())
@@ -103,14 +109,15 @@ impl Asked {
         });
         let each: Vec<Year<'_>> = each.collect();
         let found = self
-            .builder()
+            .builder()?
+            .progress(progress)
             .estimate_along(&each, random_stream(&self.name));
-        let found = found.map_err(|error| Failure::Data(error.to_string()))?;
+        let found = found.map_err(|error| refused(&error))?;
         Ok(found.into_iter().map(Found::Counts).collect())
     }
 
     fn found(&self) -> Outcome<Found> {
-        let asked = self.builder();
+        let asked = self.builder()?;
         let stream = random_stream(&self.name);
         let found = match &self.exposure {
             Some(Numbers(exposure)) => {
@@ -131,8 +138,58 @@ impl Asked {
                 done.and(found).map(Found::Counts)
             }
         };
-        found.map_err(|error| Failure::Data(error.to_string()))
+        found.map_err(|error| refused(&error))
     }
+}
+
+/// A refusal of the library, after the name of the argument that it is about.
+fn refused(error: &UngroupError) -> Failure {
+    Failure::Data(match argument(error) {
+        Some(argument) => format!("{argument}: {error}"),
+        None => error.to_string(),
+    })
+}
+
+/// The argument to mend.
+fn argument(error: &UngroupError) -> Option<&'static str> {
+    Some(match error {
+        UngroupError::TooFew { .. }
+        | UngroupError::TooMany { .. }
+        | UngroupError::Edge { .. }
+        | UngroupError::Band { .. }
+        | UngroupError::Narrow { .. }
+        | UngroupError::OpenWithin { .. }
+        | UngroupError::Gap { .. }
+        | UngroupError::Overlap { .. }
+        | UngroupError::NoLogarithm { .. } => "lower, upper",
+        UngroupError::Count { .. }
+        | UngroupError::Events { .. }
+        | UngroupError::Nothing
+        | UngroupError::Size { .. }
+        | UngroupError::NoCurve { .. } => "count",
+        UngroupError::NoExposure { .. }
+        | UngroupError::Exposure(_)
+        | UngroupError::Uncovered { .. } => "exposure",
+        UngroupError::NoYear { .. }
+        | UngroupError::YearTwice { .. }
+        | UngroupError::TooManyYears { .. } => "along",
+        UngroupError::InYear { error, .. } => return argument(error),
+        UngroupError::Open { .. } | UngroupError::ParetoAxis => "tail",
+        UngroupError::OpenBelow { .. } => "first",
+        UngroupError::TooFine { .. } => "step, edges",
+        UngroupError::Setting { what, .. } => match *what {
+            "the beginning of the first band" => "first",
+            "the end of the last band" => "last",
+            "the step" => "step",
+            "an edge that is asked for" => "edges",
+            "the level" => "level",
+            "the number of draws" => "draws",
+            "how many were asked per one counted" => "sampled",
+            // Its slope, or the edge that it begins at.
+            _ => "tail",
+        },
+        _ => return None,
+    })
 }
 
 /// Ungroups one population.
@@ -149,8 +206,15 @@ type Of = (f64, Vec<usize>);
 
 /// Ungroups years of one population together.
 #[pyfunction]
-pub fn ungroup_along(py: Python<'_>, asked: Asked, years: Vec<Of>) -> PyResult<Vec<Ungrouped>> {
-    let found = work::run(py, move || asked.along(&years))?;
+#[pyo3(signature = (asked, years, progress=None))]
+pub fn ungroup_along(
+    py: Python<'_>,
+    asked: Asked,
+    years: Vec<Of>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Vec<Ungrouped>> {
+    let progress = progress.as_ref();
+    let found = work::tracked(py, progress, move |control| asked.along(&years, control))?;
     let each = found.into_iter().map(|found| Ungrouped {
         found: Arc::new(found),
     });

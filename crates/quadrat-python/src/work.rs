@@ -159,7 +159,21 @@ pub fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> PyResult<T> {
-    watched(py, &Arc::default(), None, work)
+    tracked(py, None, |_| work())
+}
+
+/// Does work that tells how far it is.
+///
+/// # Errors
+/// As of [`watched`], and what `progress` raises.
+pub fn tracked<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Control) -> Outcome<T> + Send + 'static,
+) -> PyResult<T> {
+    let control = Arc::new(Control::default());
+    let own = Arc::clone(&control);
+    watched(py, &control, progress, move || work(&own))
 }
 
 /// Does the work of a shard, which a fit may wait for on all threads of this process. Where it is
@@ -257,6 +271,7 @@ fn told(event: Event) -> (&'static str, usize, Option<usize>, Option<f64>) {
             let total = left.map(|left| done + left.ceil() as usize);
             ("stepping", done, total, Some(best))
         }
+        Event::Choice { done, total } => ("choosing", done, Some(total), None),
         Event::Draw { done, total } => ("sampling", done, Some(total), None),
         _ => ("working", 0, None, None),
     }

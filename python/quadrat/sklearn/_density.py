@@ -72,13 +72,13 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return float(np.sum(self.score_samples(X)))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
-        """Values drawn from the density, shape ``(n_samples, 1)``."""
+        """New values drawn from the density, shape ``(n_samples, 1)``.
+
+        They are those of `quadrat.Density.sample`; `random_state` gives its seed.
+        """
         check_is_fitted(self)
-        random = check_random_state(random_state)
-        edges = self.density_.edges
-        mass = self.density_.density * np.diff(edges)
-        at = random.choice(len(mass), size=n_samples, p=mass / mass.sum())
-        return random.uniform(edges[at], edges[at + 1])[:, None]
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        return self.density_.sample(n_samples, int(seed))[:, None]
 
     def _one(self, X):
         """The column that the density is of."""

@@ -3,9 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use quadrat::density::{Conditional, ConditionalEstimate, Density2d, Estimate2d};
+use quadrat::progress::Progress;
 use quadrat::support::Polygon;
 
 use crate::buffers::Numbers;
+use crate::density::Names;
 use crate::errors::{Failure, Outcome};
 use crate::geometry::{polygon, read};
 
@@ -55,7 +57,7 @@ pub struct AskedGiven {
 
 impl Asked2d {
     /// The answer.
-    pub fn found(&self) -> Outcome<Estimate2d> {
+    pub fn found(&self, progress: &dyn Progress) -> Outcome<Estimate2d> {
         let inside = polygons("inside", self.inside.as_ref())?;
         let areas = polygons("areas", self.areas.as_ref())?;
         let (x, y) = (&self.x.0, &self.y.0);
@@ -81,15 +83,29 @@ impl Asked2d {
         }
         let [x, y] = self.range;
         let asked = asked
+            .progress(progress)
             .range(x, y)
             .cells(self.cells.0, self.cells.1)
             .log(self.log.0, self.log.1)
             .level(self.level)
             .draws(self.draws)
             .seed(self.seed);
-        asked
-            .estimate()
-            .map_err(|error| Failure::Data(error.to_string()))
+        let names = match (&areas, &self.x_upper) {
+            (Some(_), _) => Names {
+                values: &["areas"; 2],
+                weights: "count",
+            },
+            (None, Some(_)) => Names {
+                values: &["x", "y"],
+                weights: "count",
+            },
+            (None, None) => Names {
+                values: &["x", "y"],
+                weights: "weights",
+            },
+        };
+        let found = asked.estimate();
+        found.map_err(|error| names.refused(&error))
     }
 }
 
@@ -109,8 +125,9 @@ fn polygons(argument: &str, regions: Option<&Regions>) -> Outcome<Option<Vec<Pol
 
 impl AskedGiven {
     /// The answer.
-    pub fn found(&self) -> Outcome<ConditionalEstimate> {
+    pub fn found(&self, progress: &dyn Progress) -> Outcome<ConditionalEstimate> {
         let mut asked = Conditional::new(&self.given.0, &self.values.0)
+            .progress(progress)
             .bounds(self.bounds.0, self.bounds.1)
             .log(self.log.0, self.log.1)
             .level(self.level)
@@ -128,8 +145,11 @@ impl AskedGiven {
         if let Some((given, values)) = self.cells {
             asked = asked.cells(given, values);
         }
-        asked
-            .estimate()
-            .map_err(|error| Failure::Data(error.to_string()))
+        let names = Names {
+            values: &["given", "y"],
+            weights: "weights",
+        };
+        let found = asked.estimate();
+        found.map_err(|error| names.refused(&error))
     }
 }

@@ -12,6 +12,7 @@ use super::policy::{Plan, Policy};
 use super::state::State;
 use super::survey::{Question, Survey};
 use crate::error::InputError;
+use crate::progress::{Event, Progress, Silent};
 
 /// Shares of a budget that rounding may add.
 const ROUNDING: f64 = 1e-12;
@@ -88,6 +89,18 @@ pub struct Chosen {
 /// # Ok::<(), quadrat::error::InputError>(())
 /// ```
 pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
+    choose_watched(survey, plan, &Silent)
+}
+
+/// The same with an event for every measurement that was chosen.
+///
+/// # Errors
+/// As of [`choose`].
+pub fn choose_watched(
+    survey: &Survey<'_>,
+    plan: &Plan,
+    progress: &dyn Progress,
+) -> Result<Chosen, InputError> {
     check(survey, plan)?;
     let mut state = State::new(survey);
     let aim = Aim::new(survey, &state, plan)?;
@@ -116,6 +129,10 @@ pub fn choose(survey: &Survey<'_>, plan: &Plan) -> Result<Chosen, InputError> {
         if let Some(left) = &mut search.left {
             *left -= survey.kinds[question.kind].cost;
         }
+        progress.report(Event::Choice {
+            done: step + 1,
+            total: plan.batch,
+        });
     }
     Ok(Chosen {
         choices,

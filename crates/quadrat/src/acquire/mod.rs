@@ -26,7 +26,7 @@ mod state;
 mod survey;
 mod targets;
 
-pub use choose::{Choice, Chosen, choose};
+pub use choose::{Choice, Chosen, choose, choose_watched};
 pub use joint::{Dense, Joint};
 pub use limit::{latent_limit, suits};
 pub use offer::{Offer, Places, survey};

@@ -13,6 +13,13 @@ const RADIUS: f64 = 1.1;
 /// Limits of what a direction of the design is stretched by.
 const STRETCH: (f64, f64) = (0.3, 3.0);
 
+/// Settings that [`directions`] and [`design`] look at: the top, of each dimension one for its
+/// curvature, two for how far the log posterior falls and two of the design, the centre and all
+/// corners.
+pub(super) const fn looked_at(dimensions: u32) -> usize {
+    2 + 5 * dimensions as usize + 2_usize.pow(dimensions)
+}
+
 /// Settings of less than this probability are dropped.
 const DROP: f64 = 1e-3;
 

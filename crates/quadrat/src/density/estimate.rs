@@ -1,5 +1,7 @@
 //! From rows to an estimate: cells, modes, draws, bands.
 
+use crate::progress::Watched;
+
 use super::basis::{CellBasis, Kernel};
 use super::cells::Cells;
 use super::counts::CellCounts;
@@ -18,7 +20,7 @@ use super::scale::scale;
 use super::shared::answers;
 use super::split::sample;
 use super::warned::{beyond_all, look_out, missed, told_of_uneven, widened};
-use super::{Correction, Density, Prior};
+use super::{Correction, Density, Prior, hyper, probable};
 
 /// Newton's decrement at which the last step is taken: the mode then errs by about its square in
 /// standard deviations, the evidence by about it, in nats.
@@ -115,15 +117,23 @@ impl Density<'_> {
     fn components(&self, kept: &Kept, basis: &CellBasis) -> Result<Vec<Component>, DensityError> {
         let (cells, counts, kernel) = (&kept.cells, &kept.counts, kept.kernel);
         let start = start(counts, cells, basis.view(basis.r()).q);
+        let watched = |most| Watched::new(self.watcher, most);
         if kept.published {
-            let found = most_probable(counts, basis, cells, kernel, &start)?;
+            let watched = watched(probable::MOST_SETTINGS);
+            let found = most_probable(counts, basis, cells, kernel, &start, &watched)?;
             return Ok(vec![found]);
         }
         match self.integration {
             Integration::Auto => {
-                explore(counts, basis, cells, kernel, POLYNOMIALS, &start, TOLERANCE)
+                let watched = watched(hyper::MOST_SETTINGS);
+                let start = (&*start, TOLERANCE);
+                explore(counts, basis, cells, kernel, POLYNOMIALS, start, &watched)
             }
-            way => probable(counts, basis, cells, kernel, (POLYNOMIALS, way), &start),
+            way => {
+                let watched = watched(probable::MOST_SETTINGS);
+                let way = (POLYNOMIALS, way);
+                probable(counts, basis, cells, kernel, way, &start, &watched)
+            }
         }
     }
 }

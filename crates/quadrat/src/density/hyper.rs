@@ -2,6 +2,8 @@
 
 use libm::erf;
 
+use crate::progress::Watched;
+
 use super::basis::{CellBasis, CoefficientPrior, Kernel, Length};
 use super::cells::Cells;
 use super::counts::CellCounts;
@@ -9,6 +11,8 @@ use super::design::heaviest;
 use super::error::DensityError;
 use super::newton::{CellProblem, Mode};
 
+/// The most settings that are looked at.
+pub(super) const MOST_SETTINGS: usize = LENGTHS * SDS;
 /// Lengthscales, in units of `v`: a tenth, and twice the one before.
 const LENGTHS: usize = 9;
 const SHORTEST: f64 = 0.1;
@@ -89,8 +93,8 @@ pub(super) fn explore(
     cells: &Cells,
     kernel: Kernel,
     variance: f64,
-    start: &[f64],
-    tolerance: f64,
+    (start, tolerance): (&[f64], f64),
+    watched: &Watched<'_>,
 ) -> Result<Vec<Component>, DensityError> {
     let (of_lengths, of_sds) = prior_masses();
     let length = |i: usize| SHORTEST * LENGTH_RATIO.powi(i as i32);
@@ -149,6 +153,7 @@ pub(super) fn explore(
             }
             Err(error) => failure = Some(error),
         }
+        watched.one();
         let from = found[here].as_ref().map(|_| here).or(from);
         let sides = [
             (i.wrapping_sub(1), j),

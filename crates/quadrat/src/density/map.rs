@@ -6,6 +6,7 @@
 
 use crate::linalg::{Mat, dot, matvec};
 use crate::optimise::{Options, minimise};
+use crate::progress::Watched;
 
 use super::basis::{CellBasis, CoefficientPrior, Kernel, Length, View, covariance};
 use super::cells::Cells;
@@ -163,6 +164,7 @@ pub(super) fn most_probable(
     cells: &Cells,
     kernel: Kernel,
     start: &[f64],
+    watched: &Watched<'_>,
 ) -> Result<Component, DensityError> {
     let view = basis.view(basis.r());
     let h = cells.step.powi(2).max(0.5 * counts.total.powf(-0.2));
@@ -182,6 +184,7 @@ pub(super) fn most_probable(
     let mut failure = None;
     let mut objective = |at: &[f64], gradient: &mut [f64]| {
         let at = [at[0], at[1]];
+        watched.searched(1);
         match evidence_at(at, &last) {
             Ok(found) => {
                 let (sd, of_sd) = half_t(at[0].exp(), SD_SQUARED);

@@ -66,6 +66,7 @@ pub use plane::{
 };
 pub use saved::{AnyEstimate, SAVED_FORMAT, Saved, SavedEstimate};
 
+use crate::progress::{Silent, Watcher};
 use kinds::{DRAWS, LEVEL, check_axis};
 use rows::KnownOfRows;
 use shared::settings;
@@ -104,6 +105,7 @@ pub struct Density<'a> {
     integration: Integration,
     draws: usize,
     seed: u64,
+    watcher: Watcher<'a>,
 }
 
 settings!(Density);
@@ -124,6 +126,7 @@ impl<'a> Density<'a> {
             integration: Integration::default(),
             draws: DRAWS,
             seed: 1,
+            watcher: Watcher(&Silent),
         }
     }
 

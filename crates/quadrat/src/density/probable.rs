@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 
 use crate::optimise::{Options, minimise};
+use crate::progress::Watched;
 
 use super::basis::{CellBasis, Kernel, Length};
 use super::cells::Cells;
 use super::counts::CellCounts;
-use super::design::{HyperPosterior, design, directions, heaviest};
+use super::design::{HyperPosterior, design, directions, heaviest, looked_at};
 use super::error::DensityError;
 use super::hyper::{Component, LEAST_CELLS, LENGTH_SPREAD, MEDIAN_LENGTH, SD_SCALE};
 use super::kinds::Integration;
@@ -19,6 +20,10 @@ use super::newton::CellProblem;
 const TOLERANCE: f64 = 1e-7;
 /// Slope of the log posterior at which the search ends.
 const SLOPE: f64 = 1e-3;
+/// Settings that are looked at once the search has ended.
+const AFTER: usize = looked_at(2);
+/// And with those of a search of usual length.
+pub(super) const MOST_SETTINGS: usize = 40 + AFTER;
 /// Limits of standard deviation and lengthscale: those of the grid.
 const SDS: (f64, f64) = (0.05, 20.0);
 const LENGTHS: (f64, f64) = (0.1, 25.6);
@@ -42,6 +47,9 @@ struct Search<'a> {
     kernel: Kernel,
     /// Prior variance of the coefficients of polynomials.
     variance: f64,
+    /// Who is told of every setting, and how many follow the search.
+    watched: &'a Watched<'a>,
+    after: usize,
     /// Where the next mode is searched from.
     last: RefCell<Vec<f64>>,
 }
@@ -62,6 +70,7 @@ impl Search<'_> {
             TOLERANCE,
         )?;
         self.last.replace(found.mode.theta.clone());
+        self.watched.searched(self.after);
         Ok(found)
     }
 
@@ -103,6 +112,7 @@ impl Search<'_> {
             log_measure: &self.cells.log_measure,
         };
         let mode = problem.mode(&prior, &self.last.borrow(), TOLERANCE)?;
+        self.watched.searched(self.after);
         let value = mode.log_evidence + log_prior(at).0;
         let component = Component {
             length: at[1].exp(),
@@ -148,6 +158,7 @@ pub(super) fn probable(
     kernel: Kernel,
     (variance, integration): (f64, Integration),
     start: &[f64],
+    watched: &Watched<'_>,
 ) -> Result<Vec<Component>, DensityError> {
     let search = Search {
         counts,
@@ -155,9 +166,13 @@ pub(super) fn probable(
         cells,
         kernel,
         variance,
+        watched,
+        after: AFTER,
         last: RefCell::new(start.to_vec()),
     };
     let top = search.top()?;
+    watched.left(AFTER);
+    let search = Search { after: 0, ..search };
     let (best, component) = search.component(top)?;
     if integration == Integration::Map {
         return Ok(vec![component]);

@@ -52,6 +52,14 @@ macro_rules! settings {
                 self
             }
 
+            /// Whom to tell how far the estimate is: an event for each setting of the hyperparameters
+            /// that is looked at; of two columns then one for every batch of draws.
+            #[must_use]
+            pub fn progress(mut self, progress: &'a dyn crate::progress::Progress) -> Self {
+                self$(.$plan)?.watcher = crate::progress::Watcher(progress);
+                self
+            }
+
             /// The seed of the draws.
             #[must_use]
             pub fn seed(mut self, seed: u64) -> Self {

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::along::Watcher;
 use super::apart::{self, Seen};
 use super::bands::{Bands, Ends};
 use super::cells::{Cells, Wanted};
@@ -18,7 +17,7 @@ use super::tail::Tail;
 use crate::inference::pooled::Pools;
 use crate::linalg::Mat;
 use crate::link::Link;
-use crate::progress::{Progress, Silent};
+use crate::progress::{Progress, Silent, Watcher};
 
 /// Settings of the hyperparameters that are averaged over.
 pub(super) const SETTINGS: usize = 512;

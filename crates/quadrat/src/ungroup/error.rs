@@ -289,7 +289,7 @@ pub enum Warning {
     },
     /// Few settings of the hyperparameters carry the weight.
     #[error(
-        "intervals inside bands are rough ({effective:.1} of {settings} settings of the roughness count): bands are many and precise, or smoother or rougher than is usual; look for bands that are wrong, or compare with another --seed"
+        "intervals inside bands are rough ({effective:.1} of {settings} settings of the roughness count): bands are many and precise, or smoother or rougher than is usual; look for bands that are wrong, or compare with another seed"
     )]
     FewSettings {
         /// Effective number of settings.

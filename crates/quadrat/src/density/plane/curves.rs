@@ -4,6 +4,7 @@
 //! once would not fit into memory.
 
 use crate::linalg::{Mat, cut, dot};
+use crate::progress::Watched;
 
 use super::super::curves::Work;
 use super::super::loops;
@@ -72,6 +73,7 @@ pub(super) fn curves(
     mass: &[f64],
     middles: &[Vec<f64>; 2],
     weigh: bool,
+    watched: &Watched<'_>,
 ) -> Curves {
     let lines = CoefficientLines::new(functions, &sample.theta).raised(sample.raised.clone());
     let n = lines.len();
@@ -109,6 +111,7 @@ pub(super) fn curves(
                 terms.for_each(|(o, (p, s))| *o += weight * (p / s).max(f64::MIN_POSITIVE).ln());
             }
         }
+        watched.some(block.len(), n);
         if joint {
             out.keep(block, &sums);
         }
@@ -242,7 +245,7 @@ impl Curves {
     }
 
     /// Mean, standard deviation and quantiles of the probability of every cell.
-    pub fn bands(&self, grid: &CellGrid, p: [f64; 2]) -> PointwiseBands {
+    pub fn bands(&self, grid: &CellGrid, p: [f64; 2], watched: &Watched<'_>) -> PointwiseBands {
         let [rows, columns] = grid.shape();
         let mut out = PointwiseBands {
             mean: Vec::with_capacity(rows * columns),
@@ -266,6 +269,8 @@ impl Curves {
                 out.mean.push(measure.exp() * mean);
                 out.sd.push(measure.exp() * variance.max(0.0).sqrt());
             }
+            let before = |line: usize| self.len() * line / rows;
+            watched.some(before(i + 1) - before(i), 0);
         });
         out.mean.chunks_exact_mut(grid.part()).for_each(add_to_one);
         out

@@ -1,5 +1,7 @@
 //! From rows to what estimates of two columns are made of: cells, modes, draws, bands.
 
+use crate::progress::{Watched, Watcher};
+
 use super::super::basis::Kernel;
 use super::super::cells::Cells;
 use super::super::error::{DensityError, Warning};
@@ -13,7 +15,7 @@ use super::curves::{Curves, add_to_one, curves};
 use super::draw::sample;
 use super::functions::Functions;
 use super::grid::{CellGrid, Normalisation};
-use super::hyper::{Component, HyperOptions, explore};
+use super::hyper::{Component, HyperOptions, MOST_SETTINGS, explore};
 use super::kept::{Kept, POLYNOMIALS};
 use super::lift::lift;
 use super::mask;
@@ -36,6 +38,8 @@ const MOST_PLACES: usize = 100;
 /// are not believed.
 const LEAST_EFFECTIVE: f64 = 200.0;
 const LARGEST_SHAPE: f64 = 1.0;
+/// How often all draws are looked at: to normalise and weigh them, and for their bands.
+const LOOKS: usize = 2;
 
 /// Hyperparameters that were averaged over.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,7 +116,9 @@ impl RowsAndSettings<'_> {
         let most = orders::most(grid.total)
             .min(grid.counts.len() / CELLS_EACH)
             .max(FEWEST);
-        let (functions, components) = explore(&grid, wanted, most, &start(&grid))?;
+        let watched = Watched::new(self.watcher, MOST_SETTINGS);
+        let found = explore(&grid, wanted, most, &start(&grid), &watched);
+        let (functions, components) = found?;
         let drawing = Drawing {
             draws: self.draws,
             seed: self.seed,
@@ -120,7 +126,13 @@ impl RowsAndSettings<'_> {
             weigh: self.correction == Correction::ImportanceSampling,
         };
         let kept = Kept::of(wanted.kernel, &functions, &components, drawing, warnings);
-        Fit::drawn(grid, scales, kept, &functions, &components)
+        Fit::drawn(
+            grid,
+            scales,
+            kept,
+            (&functions, &components[..]),
+            self.watcher,
+        )
     }
 
     /// The bounds, which polygons narrow.
@@ -232,23 +244,25 @@ impl Fit {
         grid: CellGrid,
         scales: [ColumnScale; 2],
         kept: Kept,
-        functions: &Functions,
-        components: &[Component],
+        (functions, components): (&Functions, &[Component]),
+        watcher: Watcher<'_>,
     ) -> Result<Self, DensityError> {
         let mut modes = average_of_modes(&grid, components);
         let middles = middles(&grid, &scales);
         let mut warnings = kept.warnings();
+        let watched = Watched::of_draws(watcher, LOOKS * kept.drawing.draws);
         let draws = Draws {
             drawing: kept.drawing,
             kernel: kept.kernel,
             grid: &grid,
             functions,
             components,
+            watched: &watched,
         };
         let (curves, how) = draws.curves(&mut modes, &middles, &mut warnings)?;
         let level = kept.drawing.level;
         let tail = 0.5 * (1.0 - level);
-        let bands = curves.bands(&grid, [tail, 1.0 - tail]);
+        let bands = curves.bands(&grid, [tail, 1.0 - tail], &watched);
         let mass = match how {
             How::Modes => modes,
             How::Weighted | How::Plain => bands.mean,
@@ -307,6 +321,7 @@ struct Draws<'a> {
     grid: &'a CellGrid,
     functions: &'a Functions,
     components: &'a [Component],
+    watched: &'a Watched<'a>,
 }
 
 impl Draws<'_> {
@@ -324,13 +339,15 @@ impl Draws<'_> {
             grid,
             functions,
             components,
+            watched,
         } = *self;
         let Drawing {
             draws, seed, weigh, ..
         } = drawing;
         let draw = |components: &[Component], modes: &[f64], is: bool| {
             let sample = sample(grid, functions, components, draws, seed, is)?;
-            Ok::<_, DensityError>(curves(grid, functions, &sample, modes, middles, is))
+            let found = curves(grid, functions, &sample, modes, middles, is, watched);
+            Ok::<_, DensityError>(found)
         };
         if !weigh {
             return Ok((draw(components, modes, false)?, How::Modes));
@@ -351,7 +368,7 @@ impl Draws<'_> {
             let (raised, told) = lift(on, components, theta, modes)?.unzip();
             lifted.raised = raised;
             warnings.extend(told_of_uneven((effective, pareto_k), draws, told));
-            let mut plain = curves(grid, functions, &lifted, modes, middles, false);
+            let mut plain = curves(grid, functions, &lifted, modes, middles, false, watched);
             (plain.effective, plain.shape) = (effective, pareto_k);
             return Ok((plain, How::Modes));
         }

@@ -2,9 +2,10 @@
 
 use crate::linalg::{Mat, dot};
 use crate::optimise::{Options, minimise};
+use crate::progress::Watched;
 
 use super::super::basis::Kernel;
-use super::super::design::{HyperPosterior, design, directions, heaviest};
+use super::super::design::{HyperPosterior, design, directions, heaviest, looked_at};
 use super::super::error::DensityError;
 use super::functions::Functions;
 use super::grid::CellGrid;
@@ -23,6 +24,13 @@ const LONGEST: f64 = 50.0;
 const LEAST_CELLS: f64 = 1.5;
 /// Slope of the log posterior at which the search ends: the design about the mode does the rest.
 const SLOPE: f64 = 0.03;
+/// Rounds of the search, and how many settings one of usual length looks at.
+const ROUNDS: usize = 2;
+const EACH: usize = 20;
+/// Settings that are looked at once the search has ended.
+const AFTER: usize = looked_at(3);
+/// All of them, as far as can be told before.
+pub(super) const MOST_SETTINGS: usize = ROUNDS * EACH + AFTER;
 
 /// One setting of the hyperparameters.
 #[derive(Debug, Clone)]
@@ -145,11 +153,15 @@ struct Search<'a> {
     problem: CellProblem<'a>,
     wanted: HyperOptions,
     bounds: [(f64, f64); 3],
+    /// Who is told of every setting, and how many follow the search.
+    watched: &'a Watched<'a>,
+    after: usize,
 }
 
 impl Search<'_> {
     fn look(&self, at: [f64; 3], start: &[f64], sloped: bool) -> Result<Looked, DensityError> {
         let found = evidence(self.problem, self.wanted, at, start, sloped)?;
+        self.watched.searched(self.after);
         let (value, mut slopes) = log_prior(at);
         slopes
             .iter_mut()
@@ -246,6 +258,7 @@ pub(super) fn explore(
     wanted: HyperOptions,
     most: usize,
     start: &[f64],
+    watched: &Watched<'_>,
 ) -> Result<(Functions, Vec<Component>), DensityError> {
     let shortest = [0, 1].map(|a| (LEAST_CELLS * grid.axes[a].step).ln());
     let longest = LONGEST.ln();
@@ -258,7 +271,9 @@ pub(super) fn explore(
     let (mut at, mut theta) = ([0.0, first, first], start.to_vec());
     let mut functions = Functions::new(grid, &[]);
     // What functions are needed depends on the lengthscales, which are found with some.
-    for round in 0..2 {
+    for round in 0..ROUNDS {
+        let after = (ROUNDS - 1 - round) * EACH + AFTER;
+        watched.left(EACH + after);
         let lengths = [at[1].exp(), at[2].exp()];
         let taken = orders::choose(grid, wanted.kernel, at[0].exp(), lengths, most);
         let next = Functions::new(grid, &taken);
@@ -275,35 +290,40 @@ pub(super) fn explore(
             problem,
             wanted,
             bounds,
+            watched,
+            after,
         };
         let from = search.clamp(at);
         (at, theta) = search.top(from, &theta)?;
     }
-    let components = about(&functions, grid, wanted, bounds, at, &theta)?;
+    let problem = CellProblem {
+        grid,
+        functions: &functions,
+    };
+    let search = Search {
+        problem,
+        wanted,
+        bounds,
+        watched,
+        after: 0,
+    };
+    watched.left(if wanted.integrate { AFTER } else { 1 });
+    let components = about(&search, at, &theta)?;
     Ok((functions, components))
 }
 
 /// The setting at the top, and those of the design about it.
 fn about(
-    functions: &Functions,
-    grid: &CellGrid,
-    wanted: HyperOptions,
-    bounds: [(f64, f64); 3],
+    search: &Search<'_>,
     top: [f64; 3],
     theta: &[f64],
 ) -> Result<Vec<Component>, DensityError> {
-    let problem = CellProblem { grid, functions };
-    let search = Search {
-        problem,
-        wanted,
-        bounds,
-    };
     let (best, component) = search.component(top, theta)?;
-    if !wanted.integrate {
+    if !search.wanted.integrate {
         return Ok(vec![component]);
     }
     let around = About {
-        search: &search,
+        search,
         start: theta,
     };
     let directions = directions(&around, top)?;

@@ -1,5 +1,6 @@
 //! What estimates of two columns are made from, and how.
 
+use crate::progress::{Silent, Watcher};
 use crate::support::Polygon;
 
 use super::super::basis::Kernel;
@@ -47,6 +48,7 @@ pub(super) struct RowsAndSettings<'a> {
     pub integration: Integration,
     pub draws: usize,
     pub seed: u64,
+    pub watcher: Watcher<'a>,
 }
 
 impl<'a> RowsAndSettings<'a> {
@@ -67,6 +69,7 @@ impl<'a> RowsAndSettings<'a> {
             integration: Integration::default(),
             draws: DRAWS,
             seed: 1,
+            watcher: Watcher(&Silent),
         }
     }
 

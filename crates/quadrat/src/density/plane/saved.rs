@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::progress::{Silent, Watcher};
+
 use super::super::error::DensityError;
 use super::super::scale::ColumnScale;
 use super::estimate::{ConditionalEstimate, Estimate2d};
@@ -45,7 +47,8 @@ impl KeptPlane {
         let functions = self.kept.functions(&self.grid);
         let components = self.kept.components(&self.grid, &functions)?;
         let (grid, kept) = (self.grid.clone(), self.kept.clone());
-        Fit::drawn(grid, self.scales, kept, &functions, &components)
+        let of = (&functions, components.as_slice());
+        Fit::drawn(grid, self.scales, kept, of, Watcher(&Silent))
     }
 }
 

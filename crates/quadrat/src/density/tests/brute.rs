@@ -7,7 +7,7 @@ use super::super::basis::{CellBasis, Kernel, Length};
 use super::super::cells::Cells;
 use super::super::counts::CellCounts;
 use super::super::curves::curves;
-use super::super::hyper::{Component, explore};
+use super::super::hyper::{Component, MOST_SETTINGS, explore};
 use super::super::kept;
 use super::super::map::evidence;
 use super::super::newton::CellProblem;
@@ -16,6 +16,7 @@ use super::super::scale::scale;
 use super::super::split::sample;
 use super::{normals, random};
 use crate::linalg::{Cholesky, Mat, dot, gemm, matvec, symmetric_eigen, symmetric_from_fn};
+use crate::progress::{Silent, Watched, Watcher};
 
 const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
@@ -364,8 +365,8 @@ fn ranks_of_the_default_are_enough() {
             &small.cells,
             Kernel::Matern32,
             10.0,
-            &[],
-            1e-6,
+            (&[], 1e-6),
+            &Watched::new(Watcher(&Silent), MOST_SETTINGS),
         )
         .unwrap()
     };

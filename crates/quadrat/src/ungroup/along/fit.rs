@@ -20,9 +20,9 @@ use super::super::settings::{
     taken,
 };
 use super::prior::{CellPlaces, Setting, UnitScale};
-use super::watched::Watched;
 use crate::inference::pooled::{ConditionalDraw, ConditionalMode, Pools, evened};
 use crate::linalg::Mat;
+use crate::progress::Watched;
 
 /// Settings that draws are of: each costs the cube of the cells.
 const USED: usize = 32;

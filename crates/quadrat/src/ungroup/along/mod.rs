@@ -9,7 +9,6 @@ mod fit;
 mod prior;
 #[cfg(test)]
 mod tests;
-mod watched;
 
 use super::axis::Axis;
 use super::bands::Bands;
@@ -22,10 +21,9 @@ use super::heaping::heaped;
 use super::prior::{PriorTerm, Setting};
 use crate::inference::pooled::Pools;
 use crate::link::Link;
+use crate::progress::Watched;
 use fit::{MOST_SETTINGS, Task};
 use prior::{CellPlaces, UnitScale};
-use watched::Watched;
-pub(super) use watched::Watcher;
 
 /// More bands, or cells, of all years than this are refused: a draw costs the cube of the bands, a
 /// setting the cube of the cells.

@@ -1,0 +1,55 @@
+//! What densities refuse, by the names of the arguments that it is about.
+
+use quadrat::density::DensityError;
+
+use crate::errors::Failure;
+
+/// What the arguments are called that hold values, along each axis, and weights.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    pub values: &'a [&'a str],
+    pub weights: &'a str,
+}
+
+impl Names<'_> {
+    /// A refusal of the library.
+    pub fn refused(self, error: &DensityError) -> Failure {
+        let (own, error) = match error {
+            DensityError::Column { column, error } => (self.values.get(*column), &**error),
+            other => (None, other),
+        };
+        let all = || self.values.join(", ");
+        let argument = match error {
+            DensityError::TooFew { .. }
+            | DensityError::Constant { .. }
+            | DensityError::OneEnd { .. }
+            | DensityError::Unresolved { .. }
+            | DensityError::TooWide
+            | DensityError::NoLogarithm { .. }
+            | DensityError::Outside { .. }
+            | DensityError::Interval { .. }
+            | DensityError::Line { .. }
+            | DensityError::SaysNothing => own.map_or_else(all, |own| (*own).to_owned()),
+            DensityError::OnePlace { .. } => "given".to_owned(),
+            DensityError::TooMany { .. } | DensityError::Weight { .. } => self.weights.to_owned(),
+            DensityError::Beyond { .. } | DensityError::NoReach { .. } | DensityError::NoArea => {
+                "inside".to_owned()
+            }
+            DensityError::Setting { what, .. } => {
+                let setting = match *what {
+                    "the upper bound" | "a bound" => "bounds",
+                    "the end of the range" | "the beginning of the range" => "range",
+                    "the number of draws" => "draws",
+                    "the level" => "level",
+                    _ => "cells",
+                };
+                match own {
+                    Some(own) => format!("{setting} of {own}"),
+                    None => setting.to_owned(),
+                }
+            }
+            other => return Failure::Data(other.to_string()),
+        };
+        Failure::Data(format!("{argument}: {error}"))
+    }
+}
