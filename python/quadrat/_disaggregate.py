@@ -39,7 +39,7 @@ class Disaggregated:
         self.posterior, self._pixels, self._level = posterior, pixels, level
         self._key, self._inputs, self._weight = key, inputs, weight
         self.rate = posterior.predict(point(dict(zip(inputs, inputs))), level=level, data=pixels)
-        self._total = None
+        self._total: Prediction | None = None
 
     def __len__(self) -> int:
         return len(self.rate)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 
 class Problem:
     """One thing that is wrong, where, and how to mend it.
@@ -22,13 +25,15 @@ class Problem:
         "message", "file", "line", "column", "column_name", "row", "value", "remedies",
     )
 
-    def __init__(self, message, *, remedies=(), **place):
-        self.message = message
-        self.remedies = tuple(remedies)
-        for name in ("file", "line", "column", "column_name", "row", "value"):
-            setattr(self, name, place.get(name))
+    def __init__(self, message: str, *, remedies: Iterable[str] = (), file: str | None = None,
+                 line: int | None = None, column: int | None = None,
+                 column_name: str | None = None, row: int | None = None,
+                 value: str | None = None) -> None:
+        self.message, self.remedies = message, tuple(remedies)
+        self.file, self.line, self.column, self.column_name = file, line, column, column_name
+        self.row, self.value = row, value
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         said = [name for name in self.__slots__ if getattr(self, name) not in (None, ())]
         return f"Problem({', '.join(f'{name}={getattr(self, name)!r}' for name in said)})"
 
@@ -50,7 +55,8 @@ class DataError(ValueError):
         Everything that was found.
     """
 
-    def __init__(self, message, problems=None):
+    def __init__(self, message: str,
+                 problems: Sequence[Problem | Mapping[str, Any]] | None = None) -> None:
         super().__init__(message)
         found = [{"message": message}] if problems is None else problems
         self.problems = [p if isinstance(p, Problem) else Problem(**p) for p in found]

@@ -50,7 +50,7 @@ class Model:
         # Where longitudes and latitudes lie, once regions in degrees were observed.
         self._map = None
         # What was said after this, in order: a pickle says it again.
-        self._said = []
+        self._said: list[tuple[str, Any]] = []
         if not isinstance(hyperparameters, (dict, type(None))):
             raise DataError(f"hyperparameters is {type(hyperparameters).__name__}; give a dict of "
                             "what is said by name")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _arrays, _frames, _quadrat
 from ._errors import DataError, FitWarning
 from ._told import Told, apart
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from ._types import Column, Floats, Frame
 
-#: How far a measured area was from the sum of its parts, and the standard deviation of that.
-Gap = namedtuple("Gap", ["area", "difference", "sd"])
+
+class Gap(NamedTuple):
+    """How far a measured area was from the sum of its parts, and that's standard deviation."""
+
+    area: Any
+    difference: float
+    sd: float
 
 
 class Reconciled(Told):

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _arrays, _frames, _groups
 from ._errors import DataError
 from ._told import RENAME, ToldRows, apart
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._posterior import Posterior
+    from ._types import Floats, Frame
 
 
 class RowValues(ToldRows):
@@ -26,7 +34,9 @@ class RowValues(ToldRows):
         Which table, counted from 0.
     """
 
-    def __init__(self, posterior, table, columns, groups, settings, data=None):
+    def __init__(self, posterior: Posterior, table: int, columns: dict[str, Any],
+                 groups: list[list[int]] | None, settings: tuple[float, bool, int],
+                 data: Frame | None = None) -> None:
         self._posterior, self.table, self._like = posterior, table, data
         self._has_rows_of = groups is None
         self._columns, self._groups, self._settings = columns, groups, settings
@@ -35,13 +45,13 @@ class RowValues(ToldRows):
         self._told = posterior._posterior.rows(table, given, groups, non_negative, self._seed)
         self.mean = _arrays.received(self._told.mean)
         self.sd = _arrays.received(self._told.sd)
-        self._ends = {}
+        self._ends: dict[float, Floats] = {}
 
     def __reduce__(self):
         return RowValues, (self._posterior, self.table, self._columns, self._groups,
                            self._settings, self._like)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         what = "rows" if self._groups is None else "sums of rows"
         return f"<RowValues of {len(self)} {what} of table {self.table}, level {self.level:g}>"
 
@@ -51,21 +61,21 @@ class RowValues(ToldRows):
         return self._ends[p]
 
     @property
-    def lower(self):
+    def lower(self) -> Floats:
         """Lower ends of the interval."""
         return self._end((1 - self.level) / 2)
 
     @property
-    def median(self):
+    def median(self) -> Floats:
         """Medians."""
         return self._end(0.5)
 
     @property
-    def upper(self):
+    def upper(self) -> Floats:
         """Upper ends of the interval."""
         return self._end(1 - (1 - self.level) / 2)
 
-    def draws(self, n, seed=None):
+    def draws(self, n: int, seed: int | None = None) -> Floats:
         """Joint draws, shape ``(n, rows)``: multiple imputations.
 
         Every draw is a complete table as it may have been: what was told exactly is itself, a
@@ -85,7 +95,6 @@ class RowValues(ToldRows):
 
     def _places(self):
         return self._columns
-
 
 
 def row_values(posterior, table, by, level, non_negative, seed, data):

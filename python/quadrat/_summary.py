@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import html as escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ._posterior import Posterior
+    from ._told import ToldRows
 
 
 class Summary:
     """A text that prints as it is, and shows as a table in notebooks."""
 
-    def __init__(self, posterior):
+    def __init__(self, posterior: Posterior) -> None:
         self._posterior = posterior
 
-    def __str__(self):
+    def __str__(self) -> str:
         return text(self._posterior)
 
     __repr__ = __str__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return html(self._posterior)
 
 
-def _head(posterior):
+def _head(posterior: Posterior) -> str:
     facts = posterior.facts
     how = f"integrated over {facts['nodes']} settings" if facts["integrated"] else "most probable"
     return (f"{posterior.kernel}; {facts['rows']} rows; {facts['inference']} inference; "
@@ -28,13 +36,13 @@ def _head(posterior):
             f"({facts['evidence']}); {facts['seconds']:.2f} s")
 
 
-def _lines(posterior):
+def _lines(posterior: Posterior) -> Iterator[tuple[str, str, str, str]]:
     for name, value, median, lower, upper, fixed, meaning in posterior.facts["hyperparameters"]:
         interval = "fixed" if fixed else f"{lower:.6g} to {upper:.6g}"
         yield name, f"{value if fixed or median != median else median:.6g}", interval, meaning
 
 
-def text(posterior):
+def text(posterior: Posterior) -> str:
     """The summary as a text."""
     rows = [("hyperparameter", "median", "95 % interval", "meaning"), *_lines(posterior)]
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
@@ -46,7 +54,7 @@ def text(posterior):
     return "\n".join(lines)
 
 
-def html(posterior):
+def html(posterior: Posterior) -> str:
     """The summary as HTML."""
     head = "".join(f"<th>{name}</th>" for name in
                    ("hyperparameter", "median", "95 % interval", "meaning"))
@@ -61,7 +69,7 @@ def html(posterior):
 _SHOWN = 10
 
 
-def table(prediction):
+def table(prediction: ToldRows) -> str:
     """The first rows of a prediction as HTML."""
     columns = prediction.to_dict()
     head = "".join(f"<th>{escape.escape(name)}</th>" for name in columns)
@@ -74,5 +82,5 @@ def table(prediction):
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _cell(value):
+def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

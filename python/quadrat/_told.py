@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _arrays, _frames
 from ._errors import DataError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._types import Column, Floats
 
 #: What is told of every row, in this order.
 NUMBERS = ("mean", "sd", "lower", "median", "upper")
@@ -36,11 +45,11 @@ class Told(Unchanging):
         """The columns that say what each row is of."""
         raise NotImplementedError
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """What each row is of, then ``mean``, ``sd``, ``lower``, ``median``, ``upper``."""
         return {**self._places(), **{name: getattr(self, name) for name in NUMBERS}}
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The same as a data frame: of the kind of the `data` that was given, else of pandas."""
         return _frames.make(self.to_dict(), self._like, self._has_rows_of)
 
@@ -52,20 +61,24 @@ class Told(Unchanging):
 class ToldRows(Told):
     """Rows whose distribution the library answers for."""
 
-    def __len__(self):
+    mean: Floats
+    sd: Floats
+    _told: Any
+
+    def __len__(self) -> int:
         return len(self.mean)
 
     def _limits(self, value, name):
         """A limit for every row."""
         return _arrays.limits(value, name, self._like if self._has_rows_of else None, len(self))
 
-    def quantile(self, p):
+    def quantile(self, p: ArrayLike) -> Floats:
         """Quantiles of every row: shape ``(rows,)``, or ``(len(p), rows)`` for several."""
         if np.ndim(p) == 0:
             return _arrays.received(self._told.quantile(_arrays.probability(p, "p")))
         return np.array([self.quantile(one) for one in _arrays.column(p, "p")])
 
-    def exceed(self, x):
+    def exceed(self, x: Column) -> Floats:
         """The probability of more than `x`, one for every row or one for all."""
         return _arrays.received(self._told.exceedance(self._limits(x, "x")))
 

@@ -31,16 +31,19 @@ def uses() -> None:
         qd.NegativeBinomial(lower=[0], upper=[4]), qd.Exponential(x), qd.Gamma(x, shape=2),
         qd.LogNormal(x, sd="sd")]
 
-    density = qd.Density(x, bounds=(0, None), weights=[1] * 8)
+    density = qd.Density(x, bounds=(0, None), weights=[1] * 8, progress=True)
     binned = qd.Density.from_bins([0, 1], [1, 2], [3, 4], cells=50)
     lower, upper = density.band(simultaneous=True)
-    drawn = density.draws(10).mean()
+    drawn, new = density.draws(10).mean(), density.sample(10, seed=2).mean()
     plane = qd.Density2d(x, x, bounds=((0, None), None), cells=(20, 30))
     slices = qd.ConditionalDensity(x, given=x, cells=(20, 60))
+    ages = qd.ungroup(lower=[0, 20], upper=[20, 40], count=[9, 6], progress=lambda *event: None)
+    correlation: float = plane.moments().correlation.value
+    ends: float = told.lower.min() + told.exceed(1.0).max()
     half = density.quantile(0.5).lower + slices.quantile(0.5, given=1.0).upper
 
     campaign = qd.Campaign(post, qd.point(x=x), kinds={"meter": 0}, costs={"meter": 2.0}, budget=10)
-    todo = campaign.ask(batch=2, policy="exceedance", above=1.0)
+    todo = campaign.ask(batch=2, policy="exceedance", above=1.0, progress=True)
     spent: float = campaign.spent
 
     fits = qd.fit_many({"town": [1, 1], "t": [0, 1], "y": [0, 1]}, by="town", fit={

@@ -67,7 +67,8 @@ class CensoredRegressor(Regressor):
         else:
             X = _reading.to_fit(self, X)
             check_consistent_length(X, ends[0])
-        return self._fitted(X, Interval(*ends, self.noise))
+        lower, upper = ends
+        return self._fitted(X, Interval(lower, upper, self.noise))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """How well `y` was told: R² of values, the mean log probability of intervals.
@@ -84,7 +85,8 @@ class CensoredRegressor(Regressor):
         is_known = lower == upper
         scores = told.log_probability(lower, upper)
         known = told.log_density(np.where(is_known, lower, told.mean))
-        return float(np.average(np.where(is_known, known, scores), weights=sample_weight))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average(np.where(is_known, known, scores), weights=weights))
 
 
 def _ends(y):

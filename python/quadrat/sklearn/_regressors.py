@@ -236,19 +236,19 @@ class CountRegressor(Regressor):
             raise DataError("exposure is missing: the fit had one, and its rates are no counts; "
                             "give exposure=, in searches by set_score_request(exposure=True)")
         X, y = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
-        exposure = _arrays.column(1.0 if exposure is None else exposure, "exposure", None, len(y))
-        if not np.all(exposure > 0):
-            at = int(np.argmin(exposure > 0))
-            raise DataError(f"exposure: row {at} is {exposure[at]:g}; an exposure is above zero")
+        known = _arrays.column(1.0 if exposure is None else exposure, "exposure", None, len(y))
+        if not np.all(known > 0):
+            at = int(np.argmin(known > 0))
+            raise DataError(f"exposure: row {at} is {known[at]:g}; an exposure is above zero")
         if np.any(y < 0):
             at = int(np.argmax(y < 0))
             raise DataError(f"y: row {at} is {y[at]:g}; a count is zero or above")
         share = sample_weight if sample_weight is None else _arrays.column(
             sample_weight, "sample_weight", None, len(y))
         total = np.average(y, weights=share)
-        one = total / np.average(exposure, weights=share) * exposure
+        one = total / np.average(known, weights=share) * known
         # Rates too small for a double are told apart from none.
-        told = np.maximum(rate * exposure, np.finfo(float).tiny)
+        told = np.maximum(rate * known, np.finfo(float).tiny)
         left = mean_poisson_deviance(y, told, sample_weight=share)
         whole = mean_poisson_deviance(y, one, sample_weight=share) if total > 0 else 0.0
         if whole == 0:
