@@ -102,11 +102,11 @@ def test_populations_that_cannot_be_ungrouped_leave_the_others(program, tmp_path
     people = [*BANDS["people"], 0, 0, 0, 0]
     frame = pd.DataFrame({"town": [*LABELS, *"cccc"], "from": [0, 20, 40, 60] * 3,
                           "to": [20, 40, 60, 80] * 3, "people": people})
-    with pytest.warns(qd.FitWarning, match="1 of 3 populations .* the first is c: all counts are"):
+    with pytest.warns(qd.FitWarning, match="1 of 3 populations .* the first is c: count: all counts are"):
         towns = qd.ungroup(frame, by="town", draws=1000, **EDGES)
     assert list(towns) == ["a", "b"] and list(towns.failures) == ["c"] and len(towns.warnings) == 1
     assert "1 failed" in repr(towns) and sorted(set(towns.to_frame()["town"])) == ["a", "b"]
-    with pytest.raises(qd.DataError, match="'c' was not ungrouped: all counts are zero"):
+    with pytest.raises(qd.DataError, match="'c' was not ungrouped: count: all counts are zero"):
         towns["c"]
     # As of the program, which writes the others and says which could not be.
     import subprocess
@@ -118,7 +118,7 @@ def test_populations_that_cannot_be_ungrouped_leave_the_others(program, tmp_path
     told = pd.read_csv(tmp_path / "out.csv")
     assert list(told["town"]) == list(towns.to_frame()["town"])
     # Where there is none, what is wrong with all of them is said once.
-    with pytest.raises(qd.DataError, match="^all counts are zero"):
+    with pytest.raises(qd.DataError, match="^count: all counts are zero"):
         qd.ungroup(frame.assign(people=0), by="town", **EDGES)
     with pytest.raises(qd.DataError, match="^the step is -1"):
         qd.ungroup(frame, by="town", step=-1, **EDGES)

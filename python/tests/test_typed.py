@@ -43,19 +43,18 @@ def test_mypy_finds_nothing_wrong_in_the_package(tmp_path):
                 cache=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stdout + done.stderr
     number = int(done.stdout.split(" in ")[1].split()[0])
-    files = pathlib.Path(quadrat.__file__).parent.rglob("*.py")
+    names = [name for *_, names in os.walk(pathlib.Path(quadrat.__file__).parent, followlinks=True)
+             for name in names if name.endswith(".py")]
     # The stub of the package stands for its module, and that of the library is one more.
-    assert number == len(list(files)) + 1
+    assert number == len(names) + 1
 
 
 def public():
     """Names of public functions, methods and properties, with what is called."""
     for place in MODULES:
         module = importlib.import_module(place)
-        for name in dir(module):
+        for name in module.__all__:
             own = getattr(module, name)
-            if name.startswith("_") or not getattr(own, "__module__", "").startswith("quadrat"):
-                continue
             if inspect.isfunction(own):
                 yield f"{place}.{name}", own
             elif inspect.isclass(own):
