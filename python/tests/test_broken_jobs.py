@@ -93,7 +93,7 @@ def test_bands_of_studies_are_refused_as_by_the_program(case, folder):
     refused(study, {"t.csv": told}, keys(words), folder)
 
 
-ARGUMENTS = re.compile(r"(lower|upper|count|exposure|along|by|first|last|tail|step|edges|log)\b")
+ARGUMENTS = re.compile(r"\b(lower|upper|count|exposure|along|by|first|last|tail|step|edges|log)\b")
 ARRAYS = [case for case in BANDS if rows_of(case[0]) is not None]
 
 
@@ -108,8 +108,7 @@ def test_bands_in_arrays_are_refused_by_the_name_of_the_argument(case):
             asked[name] = float(value)
     with pytest.raises(qd.DataError) as caught:
         qd.ungroup(rows_of(told), lower="from", upper="to", count="people", **asked)
-    # Among several populations that of the first comes before.
-    assert ARGUMENTS.match(str(caught.value).removeprefix("None: ")), caught.value
+    assert ARGUMENTS.search(str(caught.value)), caught.value
 
 
 
@@ -125,7 +124,7 @@ def test_events_are_refused_as_by_the_program(case, folder):
     refused(study, {"t.csv": told}, words, folder)
     with pytest.raises(qd.DataError) as caught:
         qd.ungroup(rows_of(told), lower="from", upper="to", count="deaths", exposure="people")
-    assert ARGUMENTS.match(str(caught.value)), caught.value
+    assert ARGUMENTS.search(str(caught.value)), caught.value
 
 
 PLACED = table_of("ungroup_study", "what_is_missing_is_placed_at_its_key")
@@ -180,7 +179,7 @@ def asked_of(given, cells="cells"):
     return asked
 
 
-NAMES = re.compile(r"(x|y|given|lower|upper|count|weights|bounds|cells|range|draws|log)\b")
+NAMES = re.compile(r"\b(x|y|given|lower|upper|count|weights|bounds|cells|range|draws|log)\b")
 LINES = [
     *table_of("density", "what_cannot_be_a_density_is_refused_where_it_stands",
               same="x,y\n4,1\n4,2\n4,3\n"),
@@ -203,7 +202,7 @@ def test_values_without_a_density_are_refused(case):
             qd.Density.from_bins(*given["bins"][0].split(","), None, **asked)
         else:
             qd.Density(given["column"][0], **asked)
-    assert NAMES.match(str(caught.value)), caught.value
+    assert NAMES.search(str(caught.value)), caught.value
 
 
 def pairs():
@@ -236,7 +235,7 @@ def test_two_columns_without_a_density_are_refused(case):
     given, _ = case
     with pytest.raises(qd.DataError) as caught:
         qd.Density2d("speed", "time", data=pairs(), **asked_of(given))
-    assert NAMES.match(str(caught.value)), caught.value
+    assert NAMES.search(str(caught.value)), caught.value
 
 
 GIVEN = [(given.get("column", ["value"]), given.get("given", ["place"]), given) for given, _ in
@@ -251,7 +250,7 @@ def test_what_cannot_be_given_is_refused(case):
     (y,), (place,), given = case
     with pytest.raises(qd.DataError) as caught:
         qd.ConditionalDensity(y, given=place, data=wave(), **asked_of(given))
-    assert NAMES.match(str(caught.value)), caught.value
+    assert NAMES.search(str(caught.value)), caught.value
 
 
 ASKED = table_of("density_saved", "what_makes_no_sense_is_refused", "asked")

@@ -252,7 +252,7 @@ def test_populations_are_ungrouped_by_their_labels():
                         ("town is 2 labels", {"by": {"town": ["a", "b"]}})):
         with pytest.raises(qd.DataError, match=match):
             qd.ungroup(frame, **{**asked, **more})
-    with pytest.warns(qd.FitWarning, match="1 of 2 populations .* first is b: count: the count of row 1"):
+    with pytest.warns(qd.FitWarning, match="1 of 2 populations .* first is b: the count of row 1"):
         some = qd.ungroup(frame, by="town", **{**asked, "count": [1, 2, 3, 1, -2, 3]})
     assert list(some) == ["a"]
     with pytest.raises(qd.DataError, match="'c' is none of the 2 groups by town"):

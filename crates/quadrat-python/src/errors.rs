@@ -82,6 +82,16 @@ pub fn few_enough(draws: usize, rows: usize) -> Outcome<()> {
     }
 }
 
+/// A refusal of the library, after the name of the argument that it is about where it has not got
+/// that word.
+pub fn named(argument: &str, message: &str) -> Failure {
+    let mut words = message.split(|c: char| !c.is_alphanumeric());
+    Failure::Data(match words.any(|word| word == argument) {
+        true => message.to_owned(),
+        false => format!("{argument}: {message}"),
+    })
+}
+
 fn stopped() -> PyErr {
     PyKeyboardInterrupt::new_err("the fit was stopped before there was an answer")
 }

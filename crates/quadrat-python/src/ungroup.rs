@@ -11,7 +11,7 @@ use quadrat::ungroup::{
 use quadrat_study::random_stream;
 
 use crate::buffers::{Numbers, bytes};
-use crate::errors::{Failure, Outcome, few_enough};
+use crate::errors::{Failure, Outcome, few_enough, named};
 use crate::work;
 
 /// Counts or rates in steps.
@@ -144,10 +144,10 @@ impl Asked {
 
 /// A refusal of the library, after the name of the argument that it is about.
 fn refused(error: &UngroupError) -> Failure {
-    Failure::Data(match argument(error) {
-        Some(argument) => format!("{argument}: {error}"),
-        None => error.to_string(),
-    })
+    match argument(error) {
+        Some(argument) => named(argument, &error.to_string()),
+        None => Failure::Data(error.to_string()),
+    }
 }
 
 /// The argument to mend.

@@ -2,7 +2,7 @@
 
 use quadrat::density::DensityError;
 
-use crate::errors::Failure;
+use crate::errors::{Failure, named};
 
 /// What the arguments are called that hold values, along each axis, and weights.
 #[derive(Clone, Copy)]
@@ -50,6 +50,6 @@ impl Names<'_> {
             }
             other => return Failure::Data(other.to_string()),
         };
-        Failure::Data(format!("{argument}: {error}"))
+        named(&argument, &error.to_string())
     }
 }
