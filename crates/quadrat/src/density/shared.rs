@@ -52,7 +52,7 @@ macro_rules! settings {
                 self
             }
 
-            /// Whom to tell how far the estimate is: an event for each setting of the hyperparameters
+            /// Whom to tell how far the estimate is: an event for each setting of hyperparameters
             /// that is looked at; of two columns then one for every batch of draws.
             #[must_use]
             pub fn progress(mut self, progress: &'a dyn crate::progress::Progress) -> Self {
