@@ -95,6 +95,10 @@ impl Model {
             maximise(&Watched { evidence, keeper }, &learn)
         };
         match search() {
+            // Where no optimum was reached, their evidence could not be followed.
+            Ok(optimum) if !optimum.converged && !keeper.is_some_and(Keeper::is_stopped) => {
+                Learned::Nothing
+            }
             Ok(optimum) => Learned::Averaged(Box::new(Averaged {
                 problem: averages,
                 optimum,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::inference::sites::Method;
 use crate::kernel::Kernel;
-use crate::likelihood::{Gaussian, Likelihood, Noise, Poisson};
+use crate::likelihood::{Gaussian, Laplace, Likelihood, Noise, Poisson};
 use crate::link::Link;
 use crate::problem::settings::{Hyperparameters, Inducing, Inference};
 use crate::problem::sparse::SparseChoice;
@@ -51,6 +51,18 @@ fn averages_without_a_link_are_the_rows_themselves() {
     let (averages, exact) = evidences(&model, &model, Inference::Exact);
     // The same matrix.
     assert!((averages - exact).abs() < 1e-9, "{averages} {exact}");
+}
+
+/// Laplace's method has no curvature where a density has a kink.
+#[test]
+fn averages_with_a_kink_are_learned_by_expectation_propagation() {
+    let row = |i: usize| (vec![i as f64, i as f64 + 0.3], vec![0.5, 1.0]);
+    let rows: Vec<_> = (0..8).map(row).collect();
+    let values = (0..8).map(|i| (0.8 * f64::from(i)).sin()).collect();
+    let model = seen(bags(&rows), Laplace::new(values, vec![0.2; 8]).unwrap());
+    let (averages, dense) = evidences(&model, &model, Inference::Sites(Method::Ep));
+    // The same sites.
+    assert!((averages - dense).abs() < 1e-6, "{averages} {dense}");
 }
 
 #[test]

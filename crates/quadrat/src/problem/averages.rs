@@ -21,8 +21,13 @@ impl Problem {
     pub fn of_averages(&self, tables: &[Observations]) -> Result<Self, InputError> {
         let restricted = outputs::restrict(self.kernel(), tables)?;
         let is_exact = restricted.iter().all(|t| t.as_gaussian().is_some());
+        // A density with a kink has no curvature at its mode.
+        let method = match restricted.iter().any(|t| t.likelihood.has_kink()) {
+            true => Method::Ep,
+            false => Method::Laplace,
+        };
         let mut model = self.model_of(restricted, self.seconds().on(tables)?);
-        model.method = (!is_exact).then_some(Method::Laplace);
+        model.method = (!is_exact).then_some(method);
         model.taken = Taken::Averages;
         model.besides.clone_from(&self.besides);
         model.cycles.clone_from(&self.cycles);

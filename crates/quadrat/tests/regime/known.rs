@@ -32,6 +32,9 @@ pub const MENDED: &[&str] = &[
     "interval/sparse/map/bag/vaguer_mean/0",
     // Thresholds around a large level lost the digits of their differences.
     "ordinal/variational/map/point/values_shifted/0",
+    // Bags with double exponential noise were learned by Laplace's method, which has no curvature
+    // there: the seed decided whether some start of the search had an answer.
+    "laplace/sparse/integrate/bag/seed/0",
 ];
 
 const SPARSE_EXACT: &str = "exact rows through inducing points learn a variance of a hundred \
