@@ -287,7 +287,12 @@ pub(super) fn condition_covering(
     let count = chosen.len();
     let one = |((at, node), known): (&(usize, Node), &mut Option<Conditioned>)| {
         let draws = problem.draws(node.weight / held.min(1.0), count);
-        let anew = || problem.condition_with(&node.theta, draws.of_stream(*at));
+        let draws = draws.of_stream(*at);
+        // Else rounding would decide which of several values of the hyperparameters are left out.
+        let anew = || match nodes.len() {
+            1 => problem.condition_with(&node.theta, draws),
+            _ => problem.condition_somehow(&node.theta, draws),
+        };
         known.take().map_or_else(anew, Ok)
     };
     let most = problem.engine().most_lost();
