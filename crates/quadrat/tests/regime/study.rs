@@ -233,6 +233,9 @@ pub enum Drawn {
 pub struct Answers {
     pub all: Vec<Answer>,
     pub log_evidence: f64,
+    pub log_posterior: f64,
+    /// Names and most probable values.
+    pub hyperparameters: Vec<(String, f64)>,
     pub drawn: Drawn,
 }
 
@@ -382,7 +385,24 @@ impl Study {
     }
 
     pub fn answers(&self) -> Result<Answers, FitError> {
-        let posterior = self.fit()?;
+        self.answers_of(&self.fit()?)
+    }
+
+    /// From the optimum that a search from some hyperparameters alone ends at.
+    pub fn answers_from(&self, begin: &[(String, f64)]) -> Result<Answers, FitError> {
+        let mut from = self.clone();
+        let free = self.model()?.parameters()?;
+        let free = free.iter().filter(|p| !p.fixed);
+        for p in free {
+            if let Some((name, value)) = begin.iter().find(|(name, _)| *name == p.name) {
+                from.settings.push((name.clone(), Setting::start(*value)));
+            }
+        }
+        let fit = from.model()?.fit(&from.options().with_starts(1))?;
+        self.answers_of(&fit)
+    }
+
+    fn answers_of(&self, posterior: &Posterior) -> Result<Answers, FitError> {
         let one = |asked: &Asked| {
             let at = functionals(self.dims(), [&asked.place])?;
             let told = posterior.predict(&at, asked.scale)?;
@@ -392,6 +412,7 @@ impl Study {
                 quantiles: [0.05, 0.5, 0.95].map(|p| told.quantile(p)[0]),
             })
         };
+        let hyperparameters = posterior.summary().hyperparameters.iter();
         Ok(Answers {
             all: self
                 .asked
@@ -399,7 +420,9 @@ impl Study {
                 .map(one)
                 .collect::<Result<_, FitError>>()?,
             log_evidence: posterior.summary().log_evidence,
-            drawn: drawn(&posterior),
+            log_posterior: posterior.summary().log_posterior,
+            hyperparameters: hyperparameters.map(|h| (h.name.clone(), h.value)).collect(),
+            drawn: drawn(posterior),
         })
     }
 
