@@ -287,12 +287,7 @@ pub(super) fn condition_covering(
     let count = chosen.len();
     let one = |((at, node), known): (&(usize, Node), &mut Option<Conditioned>)| {
         let draws = problem.draws(node.weight / held.min(1.0), count);
-        let draws = draws.of_stream(*at);
-        // Else rounding would decide which of several values of the hyperparameters are left out.
-        let anew = || match nodes.len() {
-            1 => problem.condition_with(&node.theta, draws),
-            _ => problem.condition_somehow(&node.theta, draws),
-        };
+        let anew = || problem.condition_with(&node.theta, draws.of_stream(*at));
         known.take().map_or_else(anew, Ok)
     };
     let most = problem.engine().most_lost();

@@ -316,17 +316,6 @@ impl Problem {
         self.with_draws(self.engine.condition(theta, draws), theta, draws)
     }
 
-    /// As [`Self::condition_with`]; where that does not converge, by way of other hyperparameters.
-    pub fn condition_somehow(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError> {
-        let mut conditioned = self.engine.condition(theta, draws);
-        if let Err(FitError::NotConverged { .. }) = conditioned
-            && let Some(found) = self.engine.condition_by_steps(theta)
-        {
-            conditioned = found;
-        }
-        self.with_draws(conditioned, theta, draws)
-    }
-
     /// As [`Self::condition_with`], where the iterations of the engine are known to have ended.
     pub fn condition_converged(
         &self,

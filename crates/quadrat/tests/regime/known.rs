@@ -35,10 +35,6 @@ pub const MENDED: &[&str] = &[
     // Bags with double exponential noise were learned by Laplace's method, which has no curvature
     // there: the seed decided whether some start of the search had an answer.
     "laplace/sparse/integrate/bag/seed/0",
-    // Rounding decided at which hyperparameters sites converged.
-    "student_t/auto/integrate/bag/values_shifted/0",
-    "student_t/laplace/integrate/bag/values_shifted/0",
-    "student_t/laplace/integrate/point/inputs_scaled/0",
     // Two optima of noise variances .03 and .6, within .1 nats of each other before the far row.
     "ordinal/laplace/map/sum/far_learned/0",
 ];

@@ -62,12 +62,6 @@ pub(crate) trait Engine: Send + Sync {
     ///   are such rows
     fn condition(&self, theta: &[f64], draws: Draws) -> Result<Conditioned, FitError>;
 
-    /// As [`Self::condition`], where that did not converge: by way of other hyperparameters. None
-    /// where there is no such way.
-    fn condition_by_steps(&self, _theta: &[f64]) -> Option<Result<Conditioned, FitError>> {
-        None
-    }
-
     /// As [`Self::condition`], where its iterations are known to have ended: without them.
     ///
     /// # Errors

@@ -15,7 +15,6 @@ use crate::inference::sites::{
     condition_sites, converge,
 };
 use crate::inference::{Conditioned, Converged, Evidence};
-use crate::parameter::Parameter;
 use crate::support::Functionals;
 
 /// From how many rows on starts are first compared on a subset of the rows, and its size:
@@ -25,12 +24,6 @@ const THINNED: (usize, usize) = (500, 250);
 /// bound at any sites: so far from the best ones it loses about the square of this for every row,
 /// and a little more where negative precisions are cut at zero.
 const CERTAIN: f64 = 1e-3;
-/// Steps from the starts of the hyperparameters to others, and how many times as many sweeps the
-/// last one may take. The tolerance on the way, in posterior standard deviations, is good enough at
-/// its end too, where sites come no nearer to rest: these are some of many hyperparameters.
-const WAY: usize = 16;
-const ON_THE_WAY: f64 = 1e-4;
-const PATIENT: usize = 2;
 /// Sweeps towards the best bound at most, and how far from rest they may end.
 const BOUND_SWEEPS: usize = 40;
 const NEAR_REST: f64 = 0.05;
@@ -72,38 +65,6 @@ impl SitesEngine {
         options.start.clone_from(first);
         options.start_second.clone_from(second);
         options
-    }
-
-    /// Sites at hyperparameters to which no search from the anchor leads: sites are followed there
-    /// from the anchor, so that each search begins near its end.
-    fn follow(&self, theta: &[f64]) -> Result<SiteFit, FitError> {
-        let mut options = self.options();
-        let usual = options.clone();
-        options.tolerance = ON_THE_WAY;
-        let parameters = &self.latents.prior.parameters;
-        let mut rough = None;
-        for step in 1..=WAY {
-            let part = step as f64 / WAY as f64;
-            let between = |(p, end): (&Parameter, &f64)| {
-                let [from, to] = [p.start, *end].map(|x| p.to_free(x));
-                // Fixed ones may lie where there are no free coordinates.
-                match p.fixed || step == WAY {
-                    true => *end,
-                    false => p.from_free(from + part * (to - from)),
-                }
-            };
-            let at: Vec<f64> = parameters.iter().zip(theta).map(between).collect();
-            // What is found nowhere on the way need not be missing at its end.
-            rough = converge(&self.latents, &at, &options).ok();
-            if let Some(fit) = &rough {
-                options.start.clone_from(&fit.found.sites);
-                options.start_second.clone_from(&fit.found.second);
-            }
-        }
-        options.tolerance = usual.tolerance;
-        options.sweeps = PATIENT * usual.sweeps;
-        let found = converge(&self.latents, theta, &options);
-        found.or_else(|error| rough.ok_or(error))
     }
 
     /// # Errors
@@ -171,10 +132,6 @@ impl Engine for SitesEngine {
 
     fn condition(&self, theta: &[f64], _: Draws) -> Result<Conditioned, FitError> {
         converge(&self.latents, theta, &self.options()).and_then(SiteFit::into_conditioned)
-    }
-
-    fn condition_by_steps(&self, theta: &[f64]) -> Option<Result<Conditioned, FitError>> {
-        Some(self.follow(theta).and_then(SiteFit::into_conditioned))
     }
 
     fn condition_converged(
