@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Gap(NamedTuple):
-    """How far a measured area was from the sum of its parts, and that's standard deviation."""
+    """How far a measured area was from the sum of its parts, and the standard deviation of that."""
 
     area: Any
     difference: float

@@ -111,7 +111,7 @@ def run(study: Path | Mapping[str, Any], *, folder: Path | None = None,
     folder : path, optional
         The folder that paths in a dict are relative to; the current one where it is not given.
     progress : bool or callable, optional
-        As for `Model.fit`.
+        As for `Model.fit`. Studies of densities, and of bands without years, tell nothing.
 
     Returns
     -------

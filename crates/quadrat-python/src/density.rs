@@ -61,11 +61,15 @@ impl Asked {
             Some(_) => Names {
                 values: &["x"],
                 weights: "weights",
+                polygons: "inside",
+                ranges: &["range"],
             },
             // Of bins weights are counts.
             None => Names {
                 values: &["lower, upper"],
                 weights: "weights, count",
+                polygons: "inside",
+                ranges: &["range"],
             },
         };
         found.map_err(|error| names.refused(&error))

@@ -82,11 +82,15 @@ pub fn few_enough(draws: usize, rows: usize) -> Outcome<()> {
     }
 }
 
-/// A refusal of the library, after the name of the argument that it is about where it has not got
-/// that word.
+/// A refusal of the library, after the name of the argument that it is about where it does not
+/// begin with that. "The first band" is no word of an argument `first`.
 pub fn named(argument: &str, message: &str) -> Failure {
-    let mut words = message.split(|c: char| !c.is_alphanumeric());
-    Failure::Data(match words.any(|word| word == argument) {
+    let begun = message.strip_prefix(argument).or_else(|| {
+        let of = message.strip_prefix("the ")?.strip_prefix(argument)?;
+        (of.starts_with(" is ") || of.starts_with(" of ")).then_some(of)
+    });
+    let is_named = begun.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    Failure::Data(match is_named {
         true => message.to_owned(),
         false => format!("{argument}: {message}"),
     })

@@ -33,10 +33,10 @@
 //! # }
 //! ```
 //!
-//! A run has two halves. [`check()`] goes from TOML to a checked study (`study`), and from there to
+//! A run has three steps. [`open()`] goes from TOML to a checked study (`study`), [`check()`] to
 //! tables that are read and compared (`resolve`); [`Checked::run`] makes library objects and answers
-//! (`engine`, `outcome`). Between them the program `quadrat` refuses outputs in the place of inputs
-//! and opens its checkpoint. An [`AnyOutcome`] is one of three kinds, of a function, a density or
+//! (`engine`, `outcome`). Before the last the program `quadrat` refuses outputs in the place of
+//! inputs and opens its checkpoint. An [`AnyOutcome`] is one of three kinds, of a function, a density or
 //! bands; its files are those that the program writes, and [`Found`] has the same numbers column by
 //! column. The modules are for the program, and change without notice.
 
@@ -130,6 +130,7 @@ pub mod words;
 pub use columns::{Column, Table, Writer};
 pub use engine::Running;
 pub use found::Found;
+pub use function::CheckedFunction;
 pub use refused::{Fault, Refused, refused};
-pub use run::{AnyOutcome, Checked, Options, Source, check, run};
+pub use run::{AnyOutcome, Checked, Options, Source, check, open, run};
 pub use ungroup::group::random_stream;

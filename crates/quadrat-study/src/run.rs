@@ -64,20 +64,29 @@ pub enum AnyOutcome {
 /// What is wrong with the study or its tables, before anything is computed; and where the fit
 /// fails. [`refused`](fn@crate::refused) tells them apart.
 pub fn run(source: Source<'_>, options: &Options, running: &Running) -> Result<AnyOutcome> {
-    check(source, options)?.run(running)
+    check(open(source)?, options)?.run(running)
 }
 
-/// The first half of [`run`]: reads and checks a study; [`Checked::run`] is the second.
+/// The first step of [`run`]: reads a study, and nothing else. Its caller may refuse one of this
+/// kind before tables are read.
 ///
 /// # Errors
-/// What is wrong with the study or its tables.
-pub fn check(source: Source<'_>, options: &Options) -> Result<Checked> {
-    let study = match source {
+/// What is wrong with the study.
+pub fn open(source: Source<'_>) -> Result<AnyStudy, Problems> {
+    match source {
         Source::File(path) => study::open_any(path, path),
         Source::Copy(path, shown) => study::open_any(path, shown),
         Source::Text(text, folder) => study::any_in(folder, Path::new("study"), text),
-    };
-    Ok(match study? {
+    }
+}
+
+/// The second step of [`run`]: reads the tables, and compares everything; [`Checked::run`] is the
+/// third.
+///
+/// # Errors
+/// What is wrong with the tables, or with the study beside them.
+pub fn check(study: AnyStudy, options: &Options) -> Result<Checked> {
+    Ok(match study {
         AnyStudy::Function(mut study) => {
             if let Some(simple) = &options.baseline {
                 study.baseline.clone_from(simple);
@@ -104,25 +113,13 @@ impl Checked {
     }
 
     /// The names of the files that its tables and maps are written to: those of
-    /// [`AnyOutcome::files`].
+    /// [`AnyOutcome::files`], but where it is only fitted, which gives none.
     #[must_use]
     pub fn outputs(&self) -> Vec<String> {
         match self {
             Self::Function(checked) => checked.outputs(),
             Self::Density(checked) => checked.tables().map(csv).collect(),
             Self::Ungroup(checked) => checked.tables().map(csv).collect(),
-        }
-    }
-
-    /// That of a function.
-    ///
-    /// # Errors
-    /// Where it is another.
-    pub fn function(self) -> Result<Box<CheckedFunction>, Problems> {
-        match self {
-            Self::Function(checked) => Ok(checked),
-            Self::Density(checked) => Err(checked.study.refused()),
-            Self::Ungroup(checked) => Err(checked.study.refused()),
         }
     }
 
@@ -136,7 +133,7 @@ impl Checked {
         }
     }
 
-    /// The second half of [`run`].
+    /// The last step of [`run`].
     ///
     /// # Errors
     /// Where the fit fails.
@@ -263,8 +260,8 @@ support = { grid = { x = { from = 0, to = 2, step = 1 } } }
     #[test]
     fn what_is_wrong_comes_with_its_place() {
         let folder = folder("x,y\n0,1\n1,two\n");
-        let checked = check(Source::Text(STUDY, folder.path()), &Options::default());
-        let refused = refused(&checked.err().unwrap());
+        let study = open(Source::Text(STUDY, folder.path())).unwrap();
+        let refused = refused(&check(study, &Options::default()).err().unwrap());
         let Refused::Input(faults, text) = refused else {
             panic!("{refused:?}");
         };

@@ -7,6 +7,7 @@ use anyhow::Result;
 use quadrat::model::{Inference, Model};
 use quadrat_study::diagnostic::{Problem, Problems};
 use quadrat_study::simple::Simple;
+use quadrat_study::study::AnyStudy;
 use quadrat_study::{Checked, Running};
 
 use super::running;
@@ -29,7 +30,12 @@ pub struct Besides {
 
 impl Besides {
     /// Refuses what only the study of a function has.
-    fn refuse(&self, of: &str) -> Result<(), Problems> {
+    pub fn refuse(&self, study: &AnyStudy) -> Result<(), Problems> {
+        let of = match study {
+            AnyStudy::Function(_) => return Ok(()),
+            AnyStudy::Density(_) => "of a density",
+            AnyStudy::Ungroup(_) => "of bands",
+        };
         let flag = match self {
             Self { draws: Some(_), .. } => "--check",
             Self { resume: true, .. } => "--resume",
@@ -62,8 +68,7 @@ impl Begun {
     ) -> Result<Self> {
         let function = match checked {
             Checked::Function(function) => Some(function),
-            Checked::Density(_) => besides.refuse("of a density").map(|()| None)?,
-            Checked::Ungroup(_) => besides.refuse("of bands").map(|()| None)?,
+            Checked::Density(_) | Checked::Ungroup(_) => None,
         };
         if let (Some(function), Some(_)) = (function, besides.draws) {
             check::possible(&function.resolved, &function.model)?;

@@ -1,7 +1,7 @@
 //! `quadrat fit`: fit a study and save the model.
 
 use anyhow::Result;
-use quadrat_study::{Options, Source, check};
+use quadrat_study::{Options, Source, check, open};
 
 use super::begun::{Begun, Besides};
 use super::run::told;
@@ -15,14 +15,16 @@ pub fn run(args: &Fit) -> Result<()> {
         fit_only: true,
         ..Options::default()
     };
-    let checked = check(Source::File(&args.study), &options)?;
-    let outputs = std::slice::from_ref(&args.output);
-    spare_inputs(checked.inputs(), &args.study, outputs, ELSEWHERE)?;
-    writable(outputs)?;
     let besides = Besides {
         resume: args.resume,
         ..Besides::default()
     };
+    let study = open(Source::File(&args.study))?;
+    besides.refuse(&study)?;
+    let checked = check(study, &options)?;
+    let outputs = std::slice::from_ref(&args.output);
+    spare_inputs(checked.inputs(), &args.study, outputs, ELSEWHERE)?;
+    writable(outputs)?;
     let begun = Begun::new(&checked, &args.output, &besides, &args.saying)?;
     let outcome = checked.run(&begun.running)?;
     let mut staged = Staged::new();

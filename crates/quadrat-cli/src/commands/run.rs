@@ -7,7 +7,7 @@ use anyhow::Result;
 use quadrat_study::diagnostic::Paint;
 use quadrat_study::simple;
 use quadrat_study::words::clean;
-use quadrat_study::{AnyOutcome, Checked, Options, Source, check};
+use quadrat_study::{AnyOutcome, Checked, Options, Source, check, open};
 
 use super::begun::{Begun, Besides};
 use super::{ELSEWHERE, RENAMED, density, print, spare_inputs, ungroup};
@@ -54,7 +54,9 @@ pub fn go(
         baseline: besides.baseline.clone(),
         ..Options::default()
     };
-    let checked = check(Source::Copy(path, shown), &options)?;
+    let study = open(Source::Copy(path, shown))?;
+    besides.refuse(&study)?;
+    let checked = check(study, &options)?;
     let names = checked.outputs().into_iter();
     let names = names.chain(["fit.json", "report.html"].map(str::to_owned));
     let outputs: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();

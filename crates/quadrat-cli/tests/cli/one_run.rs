@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use quadrat_study::simple::Simple;
-use quadrat_study::{AnyOutcome, Column, Found, Options, Running, Source, Table, check, run};
+use quadrat_study::{AnyOutcome, Column, Found, Options, Running, Source, Table, check, open, run};
 use serde_json::Value;
 
 use crate::broken_regions::{CASES, MAP, STUDY as REGIONS};
@@ -94,7 +94,7 @@ fn the_program_writes_what_the_library_computes() {
         let is_told = |name: &&String| name.ends_with(".csv") || name.ends_with(".geojson");
         let written: Vec<&String> = written.iter().filter(is_told).collect();
         assert_eq!(written, files);
-        let checked = check(Source::File(&path), &Options::default()).unwrap();
+        let checked = check(open(Source::File(&path)).unwrap(), &Options::default()).unwrap();
         let promised = checked.outputs();
         let outcome = computed(folder.path(), &Options::default());
         let own = outcome.files().into_iter();
@@ -162,7 +162,9 @@ fn a_fit_predicts_nothing() {
     // Bands have no model.
     let (bands, _) = cases().remove(3);
     let path = bands.path().join("s.toml");
-    let refused = check(Source::File(&path), &fit_only).err().unwrap();
+    let refused = check(open(Source::File(&path)).unwrap(), &fit_only)
+        .err()
+        .unwrap();
     let told = refused.to_string();
     assert!(told.contains("there is no model to save"), "{told}");
 }

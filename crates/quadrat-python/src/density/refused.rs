@@ -4,20 +4,26 @@ use quadrat::density::DensityError;
 
 use crate::errors::{Failure, named};
 
-/// What the arguments are called that hold values, along each axis, and weights.
+/// What arguments are called.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
+    /// Those that hold values, along each axis; or the one that holds them of all.
     pub values: &'a [&'a str],
     pub weights: &'a str,
+    /// The one whose polygons hold all that is told.
+    pub polygons: &'a str,
+    /// The ranges along each axis.
+    pub ranges: &'a [&'a str],
 }
 
 impl Names<'_> {
     /// A refusal of the library.
     pub fn refused(self, error: &DensityError) -> Failure {
-        let (own, error) = match error {
-            DensityError::Column { column, error } => (self.values.get(*column), &**error),
+        let (column, error) = match error {
+            DensityError::Column { column, error } => (Some(*column), &**error),
             other => (None, other),
         };
+        let own = column.and_then(|column| self.values.get(column).or(self.values.first()));
         let all = || self.values.join(", ");
         let argument = match error {
             DensityError::TooFew { .. }
@@ -33,12 +39,15 @@ impl Names<'_> {
             DensityError::OnePlace { .. } => "given".to_owned(),
             DensityError::TooMany { .. } | DensityError::Weight { .. } => self.weights.to_owned(),
             DensityError::Beyond { .. } | DensityError::NoReach { .. } | DensityError::NoArea => {
-                "inside".to_owned()
+                self.polygons.to_owned()
             }
             DensityError::Setting { what, .. } => {
                 let setting = match *what {
                     "the upper bound" | "a bound" => "bounds",
-                    "the end of the range" | "the beginning of the range" => "range",
+                    "the end of the range" | "the beginning of the range" => {
+                        let range = self.ranges.get(column.unwrap_or(0));
+                        return named(range.unwrap_or(&"range"), &error.to_string());
+                    }
                     "the number of draws" => "draws",
                     "the level" => "level",
                     _ => "cells",

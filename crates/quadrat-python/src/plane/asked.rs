@@ -90,19 +90,21 @@ impl Asked2d {
             .level(self.level)
             .draws(self.draws)
             .seed(self.seed);
-        let names = match (&areas, &self.x_upper) {
-            (Some(_), _) => Names {
-                values: &["areas"; 2],
-                weights: "count",
+        let names = Names {
+            values: match &areas {
+                Some(_) => &["areas"],
+                None => &["x", "y"],
             },
-            (None, Some(_)) => Names {
-                values: &["x", "y"],
-                weights: "count",
+            weights: match &self.x_upper {
+                Some(_) => "count",
+                None => "weights",
             },
-            (None, None) => Names {
-                values: &["x", "y"],
-                weights: "weights",
+            // Areas are what holds all, where nothing else is said to.
+            polygons: match (&areas, &inside) {
+                (Some(_), None) => "areas",
+                _ => "inside",
             },
+            ranges: &["range of x", "range of y"],
         };
         let found = asked.estimate();
         found.map_err(|error| names.refused(&error))
@@ -148,6 +150,8 @@ impl AskedGiven {
         let names = Names {
             values: &["given", "y"],
             weights: "weights",
+            polygons: "inside",
+            ranges: &["given_range", "range"],
         };
         let found = asked.estimate();
         found.map_err(|error| names.refused(&error))

@@ -21,7 +21,7 @@ use quadrat_study::geographic::Geographic;
 use quadrat_study::measure::{Tables, offers};
 use quadrat_study::numbers::{count, human};
 use quadrat_study::places::Places;
-use quadrat_study::{Options, Source, check};
+use quadrat_study::{CheckedFunction, study};
 
 use self::said::Told;
 use super::looks::{self, Asked};
@@ -145,11 +145,8 @@ fn believed(args: &Next, outputs: &[PathBuf]) -> Result<(Posterior, Places)> {
     };
     let how = running(&saying, &bar)?;
     let (posterior, listed, geographic) = if is_study {
-        let options = Options {
-            fit_only: true,
-            ..Options::default()
-        };
-        let checked = check(Source::File(&args.study), &options)?.function()?;
+        let study = study::open(&args.study, &args.study)?;
+        let checked = CheckedFunction::new(study, true)?;
         let resolved = &checked.resolved;
         let elsewhere = "choose another name for the file";
         spare_inputs(resolved.inputs(), &args.study, outputs, elsewhere)?;
