@@ -34,11 +34,11 @@
 //! ```
 //!
 //! A run has three steps. [`open()`] goes from TOML to a checked study (`study`), [`check()`] to
-//! tables that are read and compared (`resolve`); [`Checked::run`] makes library objects and answers
-//! (`engine`, `outcome`). Before the last the program `quadrat` refuses outputs in the place of
-//! inputs and opens its checkpoint. An [`AnyOutcome`] is one of three kinds, of a function, a density or
-//! bands; its files are those that the program writes, and [`Found`] has the same numbers column by
-//! column. The modules are for the program, and change without notice.
+//! tables that are read and compared (`resolve`); [`Checked::run`] makes library objects and
+//! answers (`engine`, `outcome`). Before the last the program `quadrat` refuses outputs in the
+//! place of inputs and opens its checkpoint. An [`AnyOutcome`] is one of three kinds, of a
+//! function, a density or bands; its files are those that the program writes, and [`Found`] has the
+//! same numbers column by column. The modules are for the program, and change without notice.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 // What is said is handed back: there is nobody here to print to.
