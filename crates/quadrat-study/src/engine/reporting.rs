@@ -66,7 +66,7 @@ pub fn name_tables(posterior: &mut Posterior, names: &[String]) -> Result<()> {
 /// Between which numbers a table of a saved model reports.
 ///
 /// # Errors
-/// A [`Fault`] where its reports are no numbers, or its limits not the same for all rows.
+/// A `Fault` where its reports are no numbers, or its limits not the same for all rows.
 pub fn reports(posterior: &Posterior, table: usize) -> Result<Limits, Fault> {
     let said = said_limits(posterior);
     let tables = posterior.observations();
