@@ -20,7 +20,7 @@ pub enum Event {
     Node {
         /// Nodes finished.
         done: usize,
-        /// Nodes known so far (grows while the grid is explored).
+        /// Nodes known so far: more while a grid is explored, fewer once a search knows its end.
         total: usize,
     },
     /// A search that streams rows took a step that made it better.
@@ -56,7 +56,8 @@ pub enum Event {
 
 /// Receives [`Event`]s; called from several threads.
 pub trait Progress: Sync {
-    /// Called on every event; must return quickly.
+    /// Called on every event, sometimes under a lock: must return quickly, and neither compute in
+    /// parallel nor wait for what does.
     fn report(&self, event: Event);
 }
 

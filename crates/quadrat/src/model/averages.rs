@@ -95,7 +95,8 @@ impl Model {
             maximise(&Watched { evidence, keeper }, &learn)
         };
         match search() {
-            // Where no optimum was reached, their evidence could not be followed.
+            // Where no optimum was reached, their evidence could not be followed: inducing points
+            // learn, and both searches are paid for.
             Ok(optimum) if !optimum.converged && !keeper.is_some_and(Keeper::is_stopped) => {
                 Learned::Nothing
             }

@@ -42,7 +42,8 @@ const ONE: [f64; 1] = [1.0];
 const MOST_NUMBERS: usize = 10_000_000;
 /// Nodes of one row, at most, where not every pair of them is used.
 const SAMPLED_NODES: usize = 1_000_000;
-/// The same where rows within it say at which: more would take seconds without being told better.
+/// Nodes at most of a total that is cut where observed rows end; where there would be more it stays
+/// uncut.
 const CUT_NODES: usize = 50_000;
 /// Steps that make the nodes of one row fewer, when they would be too many.
 const COARSER: [f64; 5] = [1.0, 1.5, 2.25, 3.4, 5.0];
