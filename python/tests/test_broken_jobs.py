@@ -14,7 +14,7 @@ import pytest
 
 import quadrat as qd
 from test_broken import literal
-from test_broken_lists import folder, source, text, written
+from test_broken_lists import folder, refused, source, text
 
 assert folder  # A fixture.
 
@@ -31,18 +31,6 @@ def table_of(file, name, variable="", **known):
     for name, value in known.items():
         found = re.sub(rf"(?<=[ (\[]){name}(?=[,)\]])", lambda _: json.dumps(value), found)
     return literal(found)
-
-
-def refused(study, files, parts, where):
-    """Runs a study that must be refused, in these words."""
-    written(where, study, files)
-    with pytest.raises(qd.DataError) as caught:
-        qd.run("s.toml")
-    missing = [part for part in parts if part not in str(caught.value)]
-    assert not missing, f"{missing} in {caught.value}"
-    problems = caught.value.problems
-    assert problems and all(problem.file and problem.message for problem in problems)
-    assert sorted(path.name for path in where.iterdir()) == sorted(["s.toml", *files])
 
 
 def flags(given):

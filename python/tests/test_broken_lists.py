@@ -99,17 +99,21 @@ def written(folder, study, files):
         (folder / name).write_bytes(content)
 
 
-@pytest.mark.parametrize("case", ALL, ids=range(len(ALL)))
-def test_what_the_program_refuses_is_an_exception_that_says_where(case, folder):
-    study, files, parts = case
-    written(folder, study, files)
+def refused(study, files, parts, where):
+    """Runs a study that must be refused, in these words."""
+    written(where, study, files)
     with pytest.raises(qd.DataError) as caught:
         qd.run("s.toml")
     missing = [part for part in parts if part not in str(caught.value)]
     assert not missing, f"{missing} in {caught.value}"
     problems = caught.value.problems
     assert problems and all(problem.file and problem.message for problem in problems)
-    assert sorted(path.name for path in folder.iterdir()) == sorted(["s.toml", *files])
+    assert sorted(path.name for path in where.iterdir()) == sorted(["s.toml", *files])
+
+
+@pytest.mark.parametrize("case", ALL, ids=range(len(ALL)))
+def test_what_the_program_refuses_is_an_exception_that_says_where(case, folder):
+    refused(*case, folder)
 
 
 def test_the_lists_are_read_whole():
