@@ -88,17 +88,13 @@ impl TotalDraws<'_> {
             .open
             .as_ref()
             .map(|open| Mat::from_fn(n, n, |i, j| open[(i, j)].exp_m1()));
-        let log = |i: usize, draw: usize| {
-            self.shares[i].ln() + self.values[(i, draw)] + self.factor(i, draw).ln()
-        };
+        let logs = self.log_terms();
         let draws = 0..self.values.ncols();
         // Draws of no weight need not be numbers that matter.
-        let heard = |draw: &usize| self.draws[*draw] > 0.0;
-        let top = draws
-            .clone()
-            .filter(heard)
-            .flat_map(|draw| (0..n).map(move |i| (i, draw)))
-            .map(|(i, draw)| log(i, draw))
+        let heard = draws.clone().filter(|draw| self.draws[*draw] > 0.0);
+        let top = heard
+            .flat_map(|draw| logs.col_as_slice(draw))
+            .copied()
             .fold(f64::NEG_INFINITY, f64::max);
         if !top.is_finite() {
             return None;
@@ -110,7 +106,8 @@ impl TotalDraws<'_> {
                 continue;
             }
             let exp = |x: f64| elementary::exp(x - top);
-            let e: Vec<f64> = (0..n).map(|i| exp(log(i, draw) + half[i])).collect();
+            let logs = logs.col_as_slice(draw);
+            let e: Vec<f64> = (0..n).map(|i| exp(logs[i] + half[i])).collect();
             let mut sum: f64 = e.iter().sum();
             let mut own = match &ties {
                 Some(ties) => {
@@ -125,8 +122,7 @@ impl TotalDraws<'_> {
                 // What makes up all of it exceeds it by rounding, and by what draws have of jitter
                 // where cells share it out.
                 if sum.is_nan() || (sum > most * (1.0 + ROUNDING) && !is_shared) {
-                    let shared: f64 = (0..n).map(|i| exp(log(i, draw))).sum();
-                    sum = shared;
+                    sum = logs.iter().map(|log| exp(*log)).sum();
                 }
                 sum = sum.min(most);
                 // The smaller one also of what is no number.
@@ -135,6 +131,24 @@ impl TotalDraws<'_> {
             (drawn.sums[draw], drawn.open[draw]) = (sum, own);
         }
         Some(drawn)
+    }
+
+    /// Logarithms of what nodes add to the sum in each draw, shape `[nodes, draws]`.
+    fn log_terms(&self) -> Mat<f64> {
+        let shares: Vec<f64> = self.shares.iter().map(|share| share.ln()).collect();
+        let mut logs = self.values.to_owned();
+        for draw in 0..logs.ncols() {
+            // Neighbours lie in the same cell mostly, and have its factor in common.
+            let mut known = (1.0, 0.0);
+            for (i, log) in logs.col_as_slice_mut(draw).iter_mut().enumerate() {
+                let factor = self.factor(i, draw);
+                if factor != known.0 {
+                    known = (factor, factor.ln());
+                }
+                *log += shares[i] + known.1;
+            }
+        }
+        logs
     }
 
     /// Given each draw the sum of the nodes' means, which add up to what is shared out, and a
