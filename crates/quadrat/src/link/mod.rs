@@ -19,6 +19,7 @@ pub(crate) use form::Form;
 pub use linked::Linked;
 pub use moment::Moments;
 pub use quasi_mean::QuasiMean;
+pub(crate) use quasi_mean::log_average;
 pub(crate) use scalars::{logistic, softplus};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use super::scalars::logistic;
 use super::{Link, logit, probit, scalars};
-use crate::special::elementary;
+use crate::special::{self, elementary};
 
 /// Square links are not looked at nearer to 0 than this: their inverse has no slope there.
 const NEAREST: f64 = 1e-90;
@@ -108,18 +108,28 @@ impl QuasiMean {
     }
 
     fn of_exp(shares: &[f64], values: &[f64]) -> Self {
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let parts = shares.iter().zip(values);
-        let mut slopes: Vec<f64> = parts.map(|(p, f)| p * elementary::exp(f - most)).collect();
-        let total: f64 = slopes.iter().sum();
-        slopes.iter_mut().for_each(|j| *j /= total);
+        let mut slopes = values.to_vec();
         Self {
-            value: most + elementary::log(total),
+            value: log_average(shares, &mut slopes),
             own: slopes.clone(),
             slopes,
             shared: 1.0,
         }
     }
+}
+
+/// `log sum_i p_i e^{f_i}`; `values` are `f` before and the slopes behind.
+pub(crate) fn log_average(shares: &[f64], values: &mut [f64]) -> f64 {
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    values.iter_mut().for_each(|f| *f -= most);
+    special::exp(values);
+    let mut total = 0.0;
+    for (p, e) in shares.iter().zip(&mut *values) {
+        *e *= p;
+        total += *e;
+    }
+    values.iter_mut().for_each(|j| *j /= total);
+    most + elementary::log(total)
 }
 
 #[cfg(test)]

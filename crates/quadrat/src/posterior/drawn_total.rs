@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::likelihood::local::Belief;
 use crate::linalg::{Cholesky, Mat, MatRef, dot, matvec};
 use crate::link::{Link, QuasiMean};
-use crate::special::elementary;
+use crate::special::{self, elementary};
 
 /// Smaller means, whose squares are no numbers, are told as this, which is nothing too.
 const LEAST: f64 = 1e-150;
@@ -105,9 +105,13 @@ impl TotalDraws<'_> {
             if self.draws[draw] == 0.0 {
                 continue;
             }
-            let exp = |x: f64| elementary::exp(x - top);
             let logs = logs.col_as_slice(draw);
-            let e: Vec<f64> = (0..n).map(|i| exp(logs[i] + half[i])).collect();
+            let mut e: Vec<f64> = logs
+                .iter()
+                .zip(&half)
+                .map(|(log, h)| log + h - top)
+                .collect();
+            special::exp(&mut e);
             let mut sum: f64 = e.iter().sum();
             let mut own = match &ties {
                 Some(ties) => {
@@ -118,11 +122,11 @@ impl TotalDraws<'_> {
                 None => 0.0,
             };
             if let Some(most) = &self.most {
-                let most = exp(most[draw].ln());
+                let most = elementary::exp(most[draw].ln() - top);
                 // What makes up all of it exceeds it by rounding, and by what draws have of jitter
                 // where cells share it out.
                 if sum.is_nan() || (sum > most * (1.0 + ROUNDING) && !is_shared) {
-                    sum = logs.iter().map(|log| exp(*log)).sum();
+                    sum = logs.iter().map(|log| elementary::exp(log - top)).sum();
                 }
                 sum = sum.min(most);
                 // The smaller one also of what is no number.

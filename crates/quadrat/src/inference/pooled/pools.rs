@@ -1,8 +1,7 @@
 //! Which nodes a row looks at.
 
 use crate::linalg::{Mat, MatRef};
-use crate::link::{Link, QuasiMean};
-use crate::special::elementary;
+use crate::link::{Link, QuasiMean, log_average};
 
 /// Rows as shares of nodes: `z_r = link^-1(sum_i p_ri link(f_i))`.
 ///
@@ -145,18 +144,6 @@ impl Pools {
                 .collect(),
         )
     }
-}
-
-/// `log sum_i p_i e^{f_i}`; `values` are `f` before and the slopes behind.
-fn log_average(shares: &[f64], values: &mut [f64]) -> f64 {
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut total = 0.0;
-    for (p, f) in shares.iter().zip(&mut *values) {
-        *f = p * elementary::exp(*f - most);
-        total += *f;
-    }
-    values.iter_mut().for_each(|j| *j /= total);
-    most + elementary::log(total)
 }
 
 /// `z` of every row, and the entries of `J` in the order of the pools.
