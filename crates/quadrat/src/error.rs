@@ -229,6 +229,14 @@ pub(crate) fn plain(value: f64) -> String {
     }
 }
 
+/// What other exact rows want a row to be.
+fn wanted(misfit: f64) -> String {
+    match misfit {
+        0.0 => "larger".to_owned(),
+        by => format!("different by {}", plain(by)),
+    }
+}
+
 fn output_message(name: Option<&str>, known: &[String]) -> String {
     let all = known.join(", ");
     match name {
@@ -310,15 +318,16 @@ pub enum FitError {
     },
     /// Rows that are known exactly cannot all be right.
     #[error(
-        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) want it to be different by {}: they look at the same place, one is made of the others, or parts hold more than the whole; leave one out, or give them a variance",
-        plain(*misfit)
+        "row {row} is known exactly, yet other rows that are known exactly (row {partner} is the most alike) want it to be {}: they look at the same place, one is made of the others, or parts hold as much as the whole or more; leave one out, or give them a variance",
+        wanted(*misfit)
     )]
     Contradiction {
         /// A row that is missed, counted from 0.
         row: usize,
         /// The row most correlated with it.
         partner: usize,
-        /// By how much it is missed.
+        /// By how much it is missed; zero where it must be larger, by however little: parts of it
+        /// hold as much.
         misfit: f64,
     },
     /// A given total that predictions cannot meet.

@@ -63,6 +63,16 @@ pub fn explain(resolved: &Resolved, error: FitError) -> anyhow::Error {
         FitError::Contradiction {
             row,
             partner,
+            misfit: 0.0,
+        } => Problem::new(format!(
+            "{} says exactly no more than {} and other parts of it together, which leaves nothing to the rest of it, where the function is above zero",
+            address(resolved, *row),
+            address(resolved, *partner)
+        ))
+        .remedy("mend the values, leave one of the rows out, or give them a noise variance above 0"),
+        FitError::Contradiction {
+            row,
+            partner,
             misfit,
         } => Problem::new(format!(
             "{} says exactly another value than other exact rows allow, by {}; the most alike is {}",

@@ -1,8 +1,8 @@
 //! Exact parts that hold more than the exact whole around them.
 //!
-//! Behind a link whose values are never negative, a part of a row's support holds at most what the
-//! row reports. Parts that lie apart and hold more together contradict it under every kernel, also
-//! where they are not all of its parts, so that nothing follows from them.
+//! Behind a link whose values are above zero, a part of a row's support holds less than the row
+//! reports. Parts that lie apart and hold as much or more together contradict it under every
+//! kernel, also where they are not all of its parts, so that nothing follows from them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,7 +15,8 @@ const WITHIN: f64 = 1e-9;
 /// Share of the whole that rounding of sums of reports may take.
 const ROUNDING: f64 = 1e-9;
 
-/// A whole, the largest of the parts that contradict it, and by how much these exceed its report.
+/// A whole, the largest of the parts that contradict it, and by how much these exceed its report;
+/// zero where they leave nothing to the rest of it.
 pub(super) struct Larger {
     pub whole: usize,
     pub part: usize,
@@ -66,6 +67,7 @@ pub(super) fn larger_parts(
         Some(supports.size(row) / own)
     };
     let total = |row: usize| Some(values[row] * volume(row)?);
+    let room = |row: usize| Some(supports.size(row) * volume(row)?);
     for (whole, mut parts) in within {
         let Some(held) = total(whole) else { continue };
         let totals: HashMap<usize, f64> = parts
@@ -75,11 +77,12 @@ pub(super) fn larger_parts(
         parts.retain(|part| totals.contains_key(part));
         parts.sort_by(|a, b| totals[b].total_cmp(&totals[a]).then(a.cmp(b)));
         // Parts that lie apart, the largest first.
-        let (mut sum, mut largest) = (0.0, None);
+        let (mut sum, mut filled, mut largest) = (0.0, 0.0, None);
         let mut taken: HashSet<usize> = HashSet::new();
         for part in parts {
             if !taken.contains(&part) {
                 sum += totals[&part];
+                filled += room(part).unwrap_or(0.0);
                 largest = largest.or(Some(part));
                 taken.extend(beside.get(&part).into_iter().flatten());
             }
@@ -90,11 +93,14 @@ pub(super) fn larger_parts(
         // In the unit of the report.
         let excess = (sum - held) / unit;
         let off = forgiven * supports.size(whole).abs();
-        if excess > off.max(ROUNDING * values[whole].abs()) {
+        let rounding = ROUNDING * values[whole].abs();
+        // What is left of the whole holds more than nothing.
+        let is_left = room(whole).is_some_and(|all| filled < (1.0 - WITHIN) * all);
+        if excess > off.max(rounding) || is_left && excess >= -rounding {
             return Some(Larger {
                 whole,
                 part,
-                excess,
+                excess: if excess > rounding { excess } else { 0.0 },
             });
         }
     }

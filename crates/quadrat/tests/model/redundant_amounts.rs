@@ -195,7 +195,7 @@ fn a_whole_that_holds_less_than_a_part_of_it_is_refused_by_both_rows() {
             let how = |i: usize| [Aggregate::Sum, Aggregate::Mean][(measures >> i) & 1];
             // The second piece, and the union with the first, which nothing else tells of.
             let set = |i: usize| piece(shape, unit, i + 1, how(i));
-            for (part, is_right) in [(0.9, true), (1.5, false)] {
+            for (part, is_right) in [(0.9, true), (1.0, false), (1.5, false)] {
                 // Of a whole of one, in the measure of each.
                 let volume = |i: usize| piece(shape, unit, i + 1, Aggregate::Sum).size(0);
                 let value = |i: usize| {
@@ -222,6 +222,10 @@ fn a_whole_that_holds_less_than_a_part_of_it_is_refused_by_both_rows() {
                         panic!("{name}: {told:?}");
                     };
                     assert_eq!((order[row], order[partner]), (1, 0), "{name}");
+                    if part == 1.0 {
+                        assert_eq!(misfit, 0.0, "{name}");
+                        continue;
+                    }
                     // Areas are clipped to 1e-12.
                     let by = misfit / (0.5 * value(1)) - 1.0;
                     assert!(by.abs() < 1e-9, "{name}: {misfit}");
@@ -237,6 +241,8 @@ fn a_whole_that_holds_less_than_a_part_of_it_is_refused_by_both_rows() {
     let edges = [(0.0, 1.0), (2.0, 3.0), (0.5, 1.5), (0.0, 4.0)];
     assert_eq!(at(&edges, &[2.0, 2.0, 2.0, 5.0]).unwrap(), []);
     assert!(at(&edges, &[2.0, 4.0, 2.0, 5.0]).is_err());
+    // All of the whole leaves nothing to what is between them.
+    assert!(at(&edges, &[2.0, 3.0, 2.0, 5.0]).is_err());
     // Values that may be negative contradict nothing.
     let set = Functionals::intervals("t", &edges[..2], Aggregate::Sum).unwrap();
     let free = vec![exact(set, vec![5.0, 2.0], Link::Identity)];
