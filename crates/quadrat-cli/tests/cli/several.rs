@@ -389,7 +389,7 @@ fn exact_rows_of_different_outputs_do_not_contradict() {
         ("d.csv", table),
     ]);
     assert!(
-        said.contains("3 rows of d.csv (a)") && said.contains("1 rows repeat"),
+        said.contains("3 rows of d.csv (a)") && said.contains("1 row repeats"),
         "{said}"
     );
     let found = means(&read(folder.path(), "at.csv"));

@@ -110,6 +110,8 @@ pub(super) fn only_degrees(
 /// Two exact values of one place that differ by less than this part of the spread of all are one
 /// value that was cut off.
 const CUT_OFF: f64 = 1e-4;
+/// Repeats that are named in the warning.
+const NAMED_REPEATS: usize = 3;
 
 /// Rows that report an exact value for the same place: repeats are left out, contradictions
 /// refused. The rows to keep, when any are left out.
@@ -164,9 +166,26 @@ pub(super) fn repeated_exact(
         0.0 => String::new(),
         by => format!("; values differ by up to {}", human(by)),
     };
+    let mut named: Vec<String> = (0..known.len())
+        .filter(|&row| !keep[row])
+        .take(NAMED_REPEATS)
+        .map(|row| {
+            let of = first.get(&places.key(row)).map(|&of| part.address(of));
+            format!("{} that of {}", part.address(row), of.unwrap_or_default())
+        })
+        .collect();
+    if repeats > named.len() {
+        named.push("..".to_owned());
+    }
     warnings.push(format!(
-        "{}: {repeats} rows repeat an earlier exact row and were left out{but}",
-        table.name()
+        "{}: {} an earlier exact row and {} left out: {}{but}",
+        table.name(),
+        match repeats {
+            1 => "1 row repeats".to_owned(),
+            n => format!("{n} rows repeat"),
+        },
+        if repeats == 1 { "was" } else { "were" },
+        named.join("; ")
     ));
     Some(keep)
 }
