@@ -251,7 +251,7 @@ fn what_is_told_among_the_rows_does_not_hang_on_how_far_is_asked() {
             (all.collect::<Vec<_>>(), shaped)
         };
         let (near, _) = told(0.0);
-        for reach in [3.0, 10.0, 100.0] {
+        for reach in [3.0, 10.0, 100.0, 1e6, 1e12] {
             let (far, shaped) = told(reach);
             for ((a, sd), (b, other)) in near.iter().zip(&far) {
                 // Two means of 1,000 draws are within a fifth of an sd, four standard errors; a

@@ -1,6 +1,10 @@
 //! Places that functions of a shape go through.
 
-use super::places::ROUNDING;
+use super::places::shortest_step;
+
+/// Part of the shorter step beside a place of the grid that a pin is nearer than to take its place:
+/// slopes over much shorter steps are rounding.
+const BESIDE: f64 = 0.125;
 
 /// A place where the function is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,21 +51,34 @@ impl Knots {
 }
 
 /// Places of a grid with those of the pins, and which of all these are pins.
-pub(super) fn joined(mut grid: Vec<f64>, pins: &[Pin]) -> (Vec<f64>, Vec<usize>) {
+///
+/// # Arguments
+/// * `observed` - the ends of the rows, which stay as those of the grid do
+pub(super) fn joined(
+    mut grid: Vec<f64>,
+    pins: &[Pin],
+    observed: (f64, f64),
+) -> (Vec<f64>, Vec<usize>) {
     if pins.is_empty() {
         return (grid, Vec::new());
     }
-    let length = match (grid.first(), grid.last()) {
-        (Some(first), Some(last)) => last - first,
-        _ => 0.0,
+    let is_free = |i: usize| {
+        let place = grid[i];
+        let least = shortest_step(place, observed);
+        let inner = i.checked_sub(1).zip(grid.get(i + 1));
+        let room = match inner {
+            Some((before, next)) if place != observed.0 && place != observed.1 => {
+                BESIDE * (next - place).min(place - grid[before])
+            }
+            _ => least,
+        };
+        let after = pins.partition_point(|pin| pin.place < place);
+        let mut beside = pins.iter().skip(after.saturating_sub(1)).take(2);
+        beside.all(|pin| (pin.place - place).abs() > room.max(least))
     };
-    grid.retain(|place| {
-        let after = pins.partition_point(|pin| pin.place < *place);
-        let beside = pins.iter().skip(after.saturating_sub(1)).take(2);
-        beside
-            .into_iter()
-            .all(|pin| (pin.place - place).abs() >= ROUNDING * length)
-    });
+    let free: Vec<bool> = (0..grid.len()).map(is_free).collect();
+    let mut free = free.into_iter();
+    grid.retain(|_| free.next().unwrap_or(true));
     grid.extend(pins.iter().map(|pin| pin.place));
     grid.sort_by(f64::total_cmp);
     let at = |pin: &Pin| grid.partition_point(|place| *place < pin.place);
@@ -101,16 +118,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins_take_the_place_of_what_is_as_near_as_rounding() {
+    fn pins_take_the_place_of_what_is_much_nearer_than_a_step() {
         let pin = |place| Pin {
             place,
             exact: Some(0.0),
             sd: 0.0,
         };
         let pins = [pin(0.0), pin(0.3), pin(0.5 + 1e-12)];
-        let (places, at) = joined(vec![0.0, 0.25, 0.5, 1.0], &pins);
-        assert_eq!(places, [0.0, 0.25, 0.3, 0.5 + 1e-12, 1.0]);
-        assert_eq!(at, [0, 2, 3]);
+        let grid = vec![0.0, 0.25, 0.28, 0.5, 1.0];
+        let (places, at) = joined(grid, &pins, (0.0, 1.0));
+        assert_eq!(places, [0.0, 0.25, 0.28, 0.3, 0.5 + 1e-12, 1.0]);
+        assert_eq!(at, [0, 3, 4]);
+        // An end of the grid stays, and so does that of the rows.
+        let (places, _) = joined(
+            vec![0.0, 0.25, 0.5, 1.0],
+            &[pin(0.01), pin(0.26)],
+            (0.25, 1.0),
+        );
+        assert_eq!(places, [0.0, 0.01, 0.25, 0.26, 0.5, 1.0]);
+        let (places, _) = joined(vec![0.0, 0.25, 0.5, 1.0], &[pin(0.26)], (0.0, 1.0));
+        assert_eq!(places, [0.0, 0.26, 0.5, 1.0]);
     }
 
     #[test]

@@ -60,8 +60,8 @@ impl Posterior {
     ///
     /// # Errors
     /// [`InputError::Unavailable`] for several inputs, labels, shapes that do not go together or
-    /// are none, a range without length, exact rows that have not the shapes, or more than 1,000
-    /// exact rows; else as [`Self::sample`].
+    /// are none, a range whose length is no number, exact rows that have not the shapes, or more
+    /// than 1,000 exact rows; else as [`Self::sample`].
     ///
     /// # Numerics
     /// 129 to 513 places, six to the shortest lengthscale where that can be, and as many within the
@@ -103,7 +103,7 @@ impl Posterior {
         let observed = self.observed_range();
         let grid = self.places_of_shape(observed, range)?;
         let pins = self.pinned(&shapes, &grid[inside(&grid, observed)], output)?;
-        let (places, pinned) = joined(grid, &pins);
+        let (places, pinned) = joined(grid, &pins, observed);
         let inside = inside(&places, observed);
         let at = pinned.iter().map(|at| at - inside.start);
         let knots = Knots::new(&pins, at, slopes(&shapes));
@@ -128,7 +128,9 @@ impl Posterior {
         let rounding = (ALIKE * (high - low)).max(f64::MIN_POSITIVE.sqrt());
         let broken = broken(&shapes, seen, (&places[inside.clone()], rounding));
         let shares = shares(&places[inside.clone()]);
-        let spread = spread(seen, &shares).max(rounding * rounding);
+        let length: f64 = shares.iter().sum();
+        let least = (rounding * rounding * length).max(f64::MIN_POSITIVE);
+        let spread = spread(seen, &shares).max(least);
         let mut moved = 0.0;
         for draw in 0..draws {
             let values = drawn.col_as_slice_mut(draw);

@@ -1,4 +1,4 @@
-//! The nearest function of a shape, of a function that is linear between places.
+//! The nearest function of a shape, of one that is linear between places.
 
 /// The nearest values that never fall, in the sum of weighted squares.
 ///
@@ -34,7 +34,8 @@ pub(super) fn isotonic(values: &mut [f64], weights: &[f64]) {
 /// # Source
 /// The greatest convex minorant; Barlow, Bartholomew, Bremner and Brunk 1972, section 1.2.
 pub(super) fn convex(values: &mut [f64], places: &[f64], weights: &[f64]) {
-    let Some(&first) = values.first() else {
+    // One value has no slope, and a mean of none.
+    let [first, _, ..] = *values else {
         return;
     };
     let steps: Vec<f64> = places.windows(2).map(|x| x[1] - x[0]).collect();
