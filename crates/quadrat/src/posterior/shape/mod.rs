@@ -6,6 +6,7 @@
 //! not have this: many of them together push flat parts into a slope. On steep dose responses their
 //! 95 % intervals held 88 % where those of the draws held 95 %.
 
+mod between;
 mod kinds;
 mod knots;
 mod pinned;
@@ -16,10 +17,11 @@ mod shaped;
 mod steps;
 mod through;
 
+use between::Kept;
 pub use kinds::Shape;
 use knots::{Knots, joined, lead_through};
 pub use rows::Breach;
-use shaped::Contradiction;
+use shaped::Measures;
 pub use shaped::Shaped;
 
 use super::mixture::Posterior;
@@ -27,7 +29,7 @@ use crate::error::{FitError, InputError};
 use crate::support::Functionals;
 use places::inside;
 use project::shares;
-use steps::{broken, spread};
+use steps::{bent, broken, spread};
 
 /// Part of the range of all values below which draws differ by rounding: they come from factors of
 /// covariances, which have half of the digits.
@@ -35,9 +37,10 @@ const ALIKE: f64 = 1e-8;
 
 impl Posterior {
     /// Draws of the latent function held to shapes: those of the posterior at the places of a grid,
-    /// linear between them, each replaced by the nearest function of the shape. Beyond the rows a
-    /// function goes on as its draw does where the shape allows, else level or straight: there the
-    /// process returns to its mean, which says nothing of the shape among the rows.
+    /// each replaced by the nearest function of the shape, and led from place to place by quadratic
+    /// splines that keep it. Beyond the rows a function goes on as its draw does where the shape
+    /// allows, else level or straight: there the process returns to its mean, which says nothing of
+    /// the shape among the rows.
     ///
     /// With `P` the projection on the functions of a shape, $f_s = P g_s$ for draws
     /// $g_s \sim p(f \mid y)$. Where the true function $f$ has the shape,
@@ -65,9 +68,9 @@ impl Posterior {
     ///
     /// # Numerics
     /// 129 to 513 places, six to the shortest lengthscale where that can be, and as many within the
-    /// rows where the range is much longer, and those of precise rows, up to 1,000; between them
-    /// the function is a line. With `S` draws a
-    /// mean is known to `sd / sqrt(S)`, the end of a 95 % interval to about `2.7 sd / sqrt(S)`.
+    /// rows where the range is much longer, and those of precise rows, up to 1,000. What is nearest
+    /// is so among functions that are lines between them. With `S` draws a mean is known to
+    /// `sd / sqrt(S)`, the end of a 95 % interval to about `2.7 sd / sqrt(S)`.
     ///
     /// # Examples
     /// A growth curve from five heights:
@@ -89,7 +92,8 @@ impl Posterior {
     /// ```
     ///
     /// # Source
-    /// Lin and Dunson 2014, *Bayesian monotone regression using Gaussian process projection*.
+    /// Lin and Dunson 2014, *Bayesian monotone regression using Gaussian process projection*;
+    /// Schumaker 1983, *On shape preserving quadratic spline interpolation*.
     pub fn shaped(
         &self,
         shapes: &[Shape],
@@ -131,6 +135,7 @@ impl Posterior {
         let length: f64 = shares.iter().sum();
         let least = (rounding * rounding * length).max(f64::MIN_POSITIVE);
         let spread = spread(seen, &shares).max(least);
+        let bent = bent(seen, (&places[inside.clone()], &shares), spread);
         let mut moved = 0.0;
         for draw in 0..draws {
             let values = drawn.col_as_slice_mut(draw);
@@ -144,11 +149,13 @@ impl Posterior {
             let pairs = values[inside.clone()].iter().zip(&free).zip(&shares);
             moved += pairs.map(|((p, g), w)| w * (p - g) * (p - g)).sum::<f64>() / draws as f64;
         }
-        let contradiction = Contradiction {
+        let measures = Measures {
             broken,
             moved: (moved / spread).sqrt(),
+            bent,
         };
-        Ok(Shaped::new(input.to_owned(), places, drawn, contradiction))
+        let functions = (drawn, Kept::of(&shapes));
+        Ok(Shaped::new(input.to_owned(), places, functions, measures))
     }
 
     fn check_shapes(&self, shapes: &[Shape]) -> Result<(), InputError> {

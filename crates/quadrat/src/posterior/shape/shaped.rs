@@ -1,5 +1,6 @@
 //! Draws of a function of a shape, and what they say of supports.
 
+use super::between::Kept;
 use crate::error::InputError;
 use crate::linalg::Mat;
 use crate::support::Functionals;
@@ -16,34 +17,49 @@ pub struct Shaped {
     places: Vec<f64>,
     /// Shape `[places, draws]`.
     draws: Mat<f64>,
-    contradiction: Contradiction,
+    /// Of the draws at the places, shape `[places, draws]`.
+    slopes: Mat<f64>,
+    kept: Kept,
+    measures: Measures,
 }
 
-/// How far the rows contradict the shape.
+/// What draws without the shape say of it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Contradiction {
+pub(super) struct Measures {
     /// Sds by which draws break the shape where they do so most.
     pub broken: f64,
     /// How far draws are from the nearest functions of the shape, in their own spread.
     pub moved: f64,
+    /// How far their mean is from a straight line, in their spread.
+    pub bent: f64,
 }
 
 impl Shaped {
+    /// # Arguments
+    /// * `kept` - what the functions keep between the places
     pub(super) fn new(
         input: String,
         places: Vec<f64>,
-        draws: Mat<f64>,
-        contradiction: Contradiction,
+        (draws, kept): (Mat<f64>, Kept),
+        measures: Measures,
     ) -> Self {
+        let mut slopes = Mat::zeros(draws.nrows(), draws.ncols());
+        for draw in 0..draws.ncols() {
+            let own = kept.slopes_at(draws.col_as_slice(draw), &places);
+            slopes.col_as_slice_mut(draw).copy_from_slice(&own);
+        }
         Self {
             input,
             places,
             draws,
-            contradiction,
+            slopes,
+            kept,
+            measures,
         }
     }
 
-    /// The places of the grid, ascending; the functions are lines between them.
+    /// The places of the grid, ascending; between them the functions are quadratic splines of the
+    /// shape.
     #[must_use]
     pub fn places(&self) -> &[f64] {
         &self.places
@@ -53,7 +69,7 @@ impl Shaped {
     /// most: many say that the rows contradict the shape.
     #[must_use]
     pub fn broken(&self) -> f64 {
-        self.contradiction.broken
+        self.measures.broken
     }
 
     /// How far draws of the posterior without the shape are from the nearest functions of it among
@@ -64,11 +80,19 @@ impl Shaped {
     /// about as large.
     #[must_use]
     pub fn moved(&self) -> f64 {
-        self.contradiction.moved
+        self.measures.moved
     }
 
-    /// Every function at supports, shape `[m, draws]`: values, averages and integrals of the lines,
-    /// exactly.
+    /// How far the mean of the posterior without the shape is from a straight line among the rows,
+    /// over how far draws are from that mean (both root mean squares). Intervals of functions held
+    /// to a bend are too narrow where this is small.
+    #[must_use]
+    pub fn bent(&self) -> f64 {
+        self.measures.bent
+    }
+
+    /// Every function at supports, shape `[m, draws]`: values, averages and integrals of the
+    /// splines, exactly.
     ///
     /// # Errors
     /// [`InputError::UnknownDimension`] for a missing input; [`InputError::Range`] for a support
@@ -90,8 +114,8 @@ impl Shaped {
             }
             let parts = self.parts(&set, row);
             for draw in 0..self.draws.ncols() {
-                let values = self.draws.col_as_slice(draw);
-                out[(row, draw)] = parts.iter().map(|part| part.of(values)).sum();
+                let own = parts.iter().map(|part| self.told(part, draw));
+                out[(row, draw)] = own.sum();
             }
         }
         Ok(out)
@@ -102,7 +126,7 @@ impl Shaped {
         (end(self.places.first()), end(self.places.last()))
     }
 
-    /// The points of the lines that a row is the weighted sum of.
+    /// The parts of steps that a row is the weighted sum of.
     fn parts(&self, set: &Functionals, row: usize) -> Vec<Part> {
         let (from, to) = self.ends();
         let mut parts = Vec::new();
@@ -110,18 +134,17 @@ impl Shaped {
             let (lower, width) = (set.lower(0)[atom], set.width(0)[atom]);
             let weight = set.weight()[atom];
             let (low, high) = (lower.clamp(from, to), (lower + width).clamp(from, to));
+            let first = self.step_of(low);
             if high <= low {
-                parts.push(self.part(low, weight));
+                parts.push(self.part(first, (low, low), weight));
                 continue;
             }
-            // The average of a line over a part of a step is its value in the middle of that.
-            let first = self.step_of(low);
-            for step in self.places.windows(2).skip(first) {
+            for (i, step) in self.places.windows(2).enumerate().skip(first) {
                 let (a, b) = (low.max(step[0]), high.min(step[1]));
                 if b <= a {
                     break;
                 }
-                parts.push(self.part(0.5 * (a + b), weight * (b - a) / (high - low)));
+                parts.push(self.part(i, (a, b), weight * (b - a) / (high - low)));
             }
         }
         parts
@@ -135,63 +158,74 @@ impl Shaped {
             .min(self.places.len().saturating_sub(2))
     }
 
-    fn part(&self, at: f64, weight: f64) -> Part {
-        let step = self.step_of(at);
-        let (a, b) = (self.places[step], self.places[step + 1]);
+    fn part(&self, step: usize, (from, to): (f64, f64), weight: f64) -> Part {
+        let start = self.places[step];
         Part {
             step,
-            share: ((at - a) / (b - a)).clamp(0.0, 1.0),
+            from: from - start,
+            to: to - start,
             weight,
         }
     }
+
+    /// What a draw adds to a row by one of its parts.
+    fn told(&self, part: &Part, draw: usize) -> f64 {
+        let (first, next) = (part.step, part.step + 1);
+        let of = |all: &Mat<f64>| (all[(first, draw)], all[(next, draw)]);
+        let length = self.places[next] - self.places[first];
+        let step = self.kept.step(length, of(&self.draws), of(&self.slopes));
+        let value = match part.from < part.to {
+            true => step.mean(part.from, part.to),
+            false => step.at(part.from),
+        };
+        part.weight * value
+    }
 }
 
-/// A point of a line between two places, and how often it counts.
+/// A part of a step, or one place in it, and how often it counts.
 struct Part {
     step: usize,
-    /// How far along the step it is.
-    share: f64,
+    /// How far its ends are from the first place of the step.
+    from: f64,
+    to: f64,
     weight: f64,
-}
-
-impl Part {
-    fn of(&self, values: &[f64]) -> f64 {
-        let (a, b) = (values[self.step], values[self.step + 1]);
-        // Rounding must not leave what lies between.
-        let value = a + self.share * (b - a);
-        self.weight * value.max(a.min(b)).min(a.max(b))
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::kinds::Shape;
     use super::*;
     use crate::support::Aggregate;
 
     #[test]
-    fn values_averages_and_integrals_are_those_of_the_lines() {
-        // Up to one, and back down half as steeply.
-        let draws = Mat::from_fn(3, 1, |i, _| [0.0, 1.0, 0.5][i]);
-        let lines = Shaped::new(
+    fn values_averages_and_integrals_are_those_of_a_parabola() {
+        let places = [0.0, 1.0, 1.5, 2.0];
+        let draws = Mat::from_fn(4, 1, |i, _| places[i] * places[i]);
+        let parabola = Shaped::new(
             "x".into(),
-            vec![0.0, 1.0, 2.0],
-            draws,
-            Contradiction::default(),
+            places.to_vec(),
+            (draws, Kept::of(&[Shape::Convex])),
+            Measures::default(),
         );
         let mut set = Functionals::new(vec!["x".into()]);
         set.push_point(&[0.25]).unwrap();
         set.push_point(&[2.0]).unwrap();
         set.push_box(&[(0.0, 2.0)], Aggregate::Sum).unwrap();
-        set.push_box(&[(0.5, 1.5)], Aggregate::Mean).unwrap();
+        set.push_box(&[(0.5, 1.75)], Aggregate::Mean).unwrap();
         set.push_nodes(&[vec![0.5], vec![1.0]], &[-1.0, 2.0])
             .unwrap();
-        let found = lines.at(&set).unwrap();
-        // Areas of triangles and trapezia; sums of a few terms below two.
-        for (row, expected) in [0.25, 0.5, 1.25, 0.8125, 1.5].into_iter().enumerate() {
+        let found = parabola.at(&set).unwrap();
+        let average = (1.75_f64.powi(3) - 0.125) / (3.0 * 1.25);
+        let expected = [0.0625, 4.0, 8.0 / 3.0, average, 1.75];
+        // Sums of a few terms of size four.
+        for (row, expected) in expected.into_iter().enumerate() {
             assert!((found[(row, 0)] - expected).abs() < 1e-14, "{row}");
         }
         let mut beyond = Functionals::new(vec!["x".into()]);
         beyond.push_point(&[2.5]).unwrap();
-        assert!(matches!(lines.at(&beyond), Err(InputError::Range { .. })));
+        assert!(matches!(
+            parabola.at(&beyond),
+            Err(InputError::Range { .. })
+        ));
     }
 }
