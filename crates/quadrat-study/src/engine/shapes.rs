@@ -199,11 +199,8 @@ pub fn hold(
             let mut own: Vec<f64> = own.collect();
             own.sort_unstable_by(f64::total_cmp);
             let count = own.len() as f64;
-            let mean = own.iter().sum::<f64>() / count;
-            let variance = own.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
             let quantile = |p: f64| own[((p * count).ceil() as usize).clamp(1, own.len()) - 1];
-            answer.mean[row] = mean;
-            answer.sd[row] = variance.sqrt();
+            (answer.mean[row], answer.sd[row]) = moments(&own, quantile(0.5));
             answer.lower[row] = quantile(tail);
             answer.median[row] = quantile(0.5);
             answer.upper[row] = quantile(1.0 - tail);
@@ -214,6 +211,15 @@ pub fn hold(
         }
     }
     Ok(())
+}
+
+/// Mean and sd of values, summed from one amid them: where all are the same these are that and
+/// zero to the last digit, which sums of values of any size are not.
+fn moments(values: &[f64], amid: f64) -> (f64, f64) {
+    let count = values.len() as f64;
+    let off = values.iter().map(|v| v - amid).sum::<f64>() / count;
+    let squares = values.iter().map(|v| (v - amid - off).powi(2));
+    (amid + off, (squares.sum::<f64>() / count).sqrt())
 }
 
 /// Joint draws at all places that want some, one function for those of an output.
@@ -251,4 +257,21 @@ pub fn draw(
         Ok((0..*draws).map(column).collect())
     };
     wanted.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moments;
+
+    #[test]
+    fn equal_values_of_any_size_are_their_own_mean() {
+        for size in [1e-300, 1e-9, 1.0, 1e9, 1e300] {
+            let value = 1.395_612_425_086_089_5 * size;
+            assert_eq!(moments(&[value; 4000], value), (value, 0.0));
+        }
+        let (mean, sd) = moments(&[1e9, 1e9 + 1.0, 1e9 + 2.0], 1e9 + 1.0);
+        // Whole numbers of this size have all their digits.
+        assert_eq!(mean, 1e9 + 1.0);
+        assert!((sd - (2.0_f64 / 3.0).sqrt()).abs() < 1e-15);
+    }
 }
