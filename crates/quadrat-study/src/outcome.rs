@@ -137,8 +137,8 @@ impl Outcome {
                     .into(),
             );
         }
-        let (shapes, contradicted) = held::shapes(&resolved, &posterior)?;
-        warnings.extend(contradicted);
+        let (shapes, told) = held::shapes(&resolved, &posterior)?;
+        warnings.extend(told);
         let slopes = posterior
             .slopes()
             .context("the slopes of the linear parts failed")?;

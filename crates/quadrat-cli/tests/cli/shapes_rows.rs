@@ -72,6 +72,80 @@ fn exact_rows_are_met_by_what_is_predicted() {
     }
 }
 
+/// The mean of equal values is that value, in every unit: it lies within its own interval.
+#[test]
+fn exact_rows_are_their_own_mean_in_every_unit() {
+    for (scale, shift) in [(1.0, 0.0), (1e9, 0.0), (1e-9, 0.0), (1e9, 1e3)] {
+        let y = |x: f64| scale * ((x / 3.0).exp() + shift);
+        let rows = (0..7).map(f64::from);
+        let rows: String = rows.map(|x| format!("{x},{}\n", y(x))).collect();
+        for shape in ["monotone", "convex"] {
+            let latent = format!("kernel = \"se(x)\"\n{shape} = \"x\"");
+            let study = study(&latent, "variance = 0");
+            let (words, code, folder) = told(&study, &format!("x,y\n{rows}"));
+            assert_eq!(code, Some(0), "{words}");
+            let of = |name: &str| column(folder.path(), "c", name);
+            let (mean, sd) = (of("mean"), of("sd"));
+            for (i, mean) in mean.iter().enumerate() {
+                let ends = (of("lower")[i], of("upper")[i]);
+                let is_within = ends.0 <= *mean && *mean <= ends.1;
+                assert!(is_within, "{shape} {scale} {shift} {i}: {mean} {ends:?}");
+            }
+            // The first and the last value are put in as they are.
+            assert!(sd[0] == 0.0 && mean[0] == y(0.0), "{mean:?} {sd:?}");
+        }
+    }
+}
+
+#[test]
+fn a_straight_line_is_warned_of_only_where_the_rows_may_be_one() {
+    let latent = "kernel = \"se(x)\"\nconvex = \"x\"";
+    let rows = |f: fn(f64) -> f64| {
+        let one = |i: i32| {
+            let x = 0.5 * f64::from(i);
+            let noise = if i % 3 == 0 { 0.2 } else { -0.1 };
+            format!("{x},{}\n", f(x) + noise)
+        };
+        let rows: String = (0..13).map(one).collect();
+        let (words, code, _) = told(&study(latent, "variance = 0.02"), &format!("x,y\n{rows}"));
+        assert_eq!(code, Some(0), "{words}");
+        words
+    };
+    let line = rows(|x| 2.0 * x);
+    let expected = "do not tell the function from a straight line, of which `convex` makes intervals too narrow";
+    assert!(line.contains(expected), "{line}");
+    let bend = rows(|x| x * x);
+    assert!(!bend.contains("straight"), "{bend}");
+}
+
+#[test]
+fn rows_that_repeat_exact_ones_are_named() {
+    let study = study("kernel = \"matern52(x)\"\nmonotone = \"x\"", "variance = 0");
+    let (words, code, _) = told(&study, "x,y\n0,0\n1,1\n1,1\n2,3\n3,4\n");
+    assert_eq!(code, Some(0), "{words}");
+    let expected = "1 row repeats an earlier exact row and was left out: r.csv:4 that of r.csv:3";
+    assert!(words.contains(expected), "{words}");
+    let table = format!("x,y\n0,0\n3,4\n{}", "0,0\n".repeat(4));
+    let (words, _, _) = told(&study, &table);
+    let expected = "4 rows repeat an earlier exact row and were left out: r.csv:4 that of r.csv:2; r.csv:5 that of r.csv:2; r.csv:6 that of r.csv:2; ..";
+    assert!(words.contains(expected), "{words}");
+}
+
+/// Behind a link the function is above zero: no part holds all of a whole that is larger.
+#[test]
+fn an_exact_part_that_holds_all_of_a_whole_is_named() {
+    let amount = "gaussian = { value = \"n\", variance = 0, link = \"exp\" }";
+    for table in [
+        "lo,hi,n\n0,0.8571428571428571,2\n0,1,2\n1,2,3\n",
+        "lo,hi,n\n0,0.8571428571428571,2\n0,1,2.00000000000001\n1,2,3\n",
+    ] {
+        let (words, code, _) = told(&bands("sum", amount), table);
+        assert_eq!(code, Some(1), "{words}");
+        let expected = "r.csv:3 says exactly no more than r.csv:2 and other parts of it together, which leaves nothing to the rest of it";
+        assert!(words.contains(expected), "{words}");
+    }
+}
+
 #[test]
 fn exact_values_of_a_parabola_have_an_answer() {
     let table: String = (0..7)

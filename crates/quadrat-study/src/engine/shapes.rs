@@ -139,6 +139,8 @@ pub struct ToldOfShape {
     /// [`Shaped::broken`] and [`Shaped::moved`], at most over the outputs.
     pub broken: f64,
     pub moved: f64,
+    /// [`Shaped::bent`], at least over the outputs.
+    pub bent: f64,
 }
 
 /// What is told of shapes; none where the function is held to nothing.
@@ -150,13 +152,17 @@ pub fn told(posterior: &Posterior) -> Result<Option<ToldOfShape>> {
         [] => vec![None],
         several => several.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let mut most = ToldOfShape::default();
+    let mut most = ToldOfShape {
+        bent: f64::INFINITY,
+        ..ToldOfShape::default()
+    };
     for output in outputs {
         let shaped = held.draw(posterior, (None, output), (DRAWS, SEED))?;
         most = ToldOfShape {
             places: shaped.places().len(),
             broken: most.broken.max(shaped.broken()),
             moved: most.moved.max(shaped.moved()),
+            bent: most.bent.min(shaped.bent()),
         };
     }
     Ok(Some(most))

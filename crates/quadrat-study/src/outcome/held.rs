@@ -15,7 +15,7 @@ pub struct ShapeHeld {
     /// What the function is.
     #[serde(rename = "is")]
     pub words: String,
-    /// How many places it is drawn at; it is linear between them.
+    /// How many places it is drawn at; between them it is a quadratic spline of the shape.
     pub places: usize,
 }
 
@@ -26,14 +26,19 @@ const BROKEN: f64 = 6.0;
 /// shape none was.
 const MOVED: f64 = 2.5;
 
+/// How far from a straight line, in its own sd, a function held to a bend is at least where nothing
+/// is told: of 210 tables of 20 rows of lines, and of bends that noise hides, 206 were nearer; of
+/// 104 tables of growth and cumulative shares 98 were farther.
+const BENT: f64 = 1.25;
+
 /// What the function is held to, in the order of the study; and what people should know of it.
 pub(super) fn shapes(
     resolved: &Resolved,
     posterior: &Posterior,
-) -> Result<(Vec<ShapeHeld>, Option<String>)> {
+) -> Result<(Vec<ShapeHeld>, Vec<String>)> {
     let told = engine::told_of_shapes(posterior).context("the shape of the function failed")?;
     let Some(told) = told else {
-        return Ok((Vec::new(), None));
+        return Ok((Vec::new(), Vec::new()));
     };
     let held = resolved.study.latent.shapes.iter();
     let held = held.map(|own| ShapeHeld {
@@ -58,8 +63,17 @@ pub(super) fn shapes(
         )),
         _ => None,
     };
-    let warning = but.map(|but| format!("the rows contradict that the function is {words}: {but}"));
-    Ok((held, warning))
+    let against = but.map(|but| format!("the rows contradict that the function is {words}: {but}"));
+    let mut shapes = resolved.study.latent.shapes.iter();
+    let bend = shapes.find(|own| matches!(own.shape, Shape::Convex | Shape::Concave));
+    let straight = bend.filter(|_| told.bent < BENT && against.is_none());
+    let straight = straight.map(|own| {
+        format!(
+            "the rows do not tell the function from a straight line, of which `{}` makes intervals too narrow: those of 95 % then held 90 % of the truth",
+            own.key
+        )
+    });
+    Ok((held, against.into_iter().chain(straight).collect()))
 }
 
 /// The rows that contradict the shapes most, and where they stand; none where the function is held

@@ -11,9 +11,6 @@ use crate::study::fields::Check;
 use crate::study::shapes::Held;
 use crate::study::{Scale, Study};
 
-/// What holding a bend costs (`docs/keys/shapes.md`).
-const STRAIGHT: &str = "makes intervals too narrow where the function is nearly a straight line: those of 95 % then held 90 % of the truth";
-
 /// Places whose values are known exactly, at most: as many as `Posterior::shaped` takes.
 const MOST_EXACT: usize = 1000;
 
@@ -56,10 +53,6 @@ pub(super) fn suit(
             "give the values a small variance, or leave some out",
         );
         return;
-    }
-    let is_bent = |held: &&Held| matches!(held.shape, Shape::Convex | Shape::Concave);
-    if let Some(held) = study.latent.shapes.iter().find(is_bent) {
-        warnings.push(format!("`{}` {STRAIGHT}", held.key));
     }
     for asked in predictions
         .iter()
