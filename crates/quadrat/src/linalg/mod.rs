@@ -12,6 +12,7 @@ mod eigen;
 mod low_rank;
 pub mod packed;
 mod scratch;
+mod symmetric;
 mod vector;
 
 pub use cholesky::Cholesky;
@@ -19,6 +20,7 @@ pub use dual::Dual;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use faer::{Mat, MatMut, MatRef};
 pub use low_rank::low_rank_root;
+pub(crate) use symmetric::symmetric_times;
 pub use vector::dot;
 pub(crate) use vector::{add_scaled, set_scaled, vectorised};
 

@@ -32,9 +32,14 @@ pub(super) fn gradient(
     let mut gradient = vec![0.0; theta.len()];
     let mut rows = Rows::new(problem, theta);
     rows.count = pools.rows();
-    let k = mode.covariance.as_ref();
     let precisions = mode.precisions();
-    let Ok(curvature) = Curvature::new(pools, k, &mode.slopes, &precisions, mode.jitter) else {
+    let Ok(curvature) = Curvature::new(
+        pools,
+        &mode.covariance,
+        &mode.slopes,
+        &precisions,
+        mode.jitter,
+    ) else {
         // The mode was found with this factor: it exists.
         return vec![f64::NAN; theta.len()];
     };

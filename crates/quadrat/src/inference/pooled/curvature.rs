@@ -9,7 +9,7 @@ use crate::inference::sites::resolvent::Scaled;
 use crate::inference::sites::site::Term;
 use crate::inference::sites::swept::Sweep;
 use crate::likelihood::local::Jet;
-use crate::linalg::{Mat, MatRef, dot, matvec};
+use crate::linalg::{Mat, MatRef, dot, matvec, symmetric_times};
 use crate::link::QuasiMean;
 
 /// Iterations of conjugate gradients at most.
@@ -18,7 +18,7 @@ const ITERATIONS: usize = 500;
 /// `K^-1 + J' W J`, through `R = (C + W^-1)^-1` of the size of the rows.
 pub(super) struct Curvature<'a> {
     pools: &'a Pools,
-    k: MatRef<'a, f64>,
+    k: &'a Mat<f64>,
     slopes: &'a Slopes,
     /// `K J'`.
     columns: Mat<f64>,
@@ -42,12 +42,12 @@ impl<'a> Curvature<'a> {
     /// With the site precisions `W` of the rows, infinite where these are known exactly.
     pub fn new(
         pools: &'a Pools,
-        k: MatRef<'a, f64>,
+        k: &'a Mat<f64>,
         slopes: &'a Slopes,
         precisions: &[f64],
         jitter: f64,
     ) -> Result<Self, LinalgError> {
-        let columns = slopes.columns(pools, k);
+        let columns = slopes.columns(pools, k.as_ref());
         let c = slopes.rows(pools, columns.as_ref());
         let term = |&precision: &f64| match precision.is_finite() {
             true => Term::Chosen(Site {
@@ -105,7 +105,7 @@ impl<'a> Curvature<'a> {
     pub fn solve(&self, right: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let back = self.slopes.scatter(self.pools, &self.pulled(right));
         let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r + b).collect();
-        let x = matvec(self.k, &q);
+        let x = symmetric_times(self.k, &q);
         (q, x)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Curvature<'a> {
         let mut along = self.pulled(right);
         let back = self.slopes.scatter(self.pools, &along);
         let q: Vec<f64> = right.iter().zip(&back).map(|(r, b)| r + b).collect();
-        let x = matvec(self.k, &q);
+        let x = symmetric_times(self.k, &q);
         if self.known.contains(&true) {
             let open = along
                 .iter_mut()

@@ -10,7 +10,7 @@ use crate::inference::sites::LatentGaussian;
 use crate::inference::sites::options::JITTERS;
 use crate::inference::sites::rows::Rows;
 use crate::likelihood::local::Jet;
-use crate::linalg::{Mat, dot, matvec};
+use crate::linalg::{Mat, dot, symmetric_times};
 use crate::link::{Form, QuasiMean};
 use crate::parameter;
 
@@ -285,7 +285,7 @@ impl Search<'_> {
 
     /// `m + K b`.
     pub fn moved(&self, dual: &[f64]) -> Vec<f64> {
-        let away = matvec(self.k.as_ref(), dual);
+        let away = symmetric_times(&self.k, dual);
         away.iter().zip(self.prior).map(|(x, m)| m + x).collect()
     }
 
@@ -358,13 +358,7 @@ impl Search<'_> {
             let pull = slopes.scatter(self.pools, &first);
             let slope: Vec<f64> = pull.iter().zip(&at.dual).map(|(p, b)| p - b).collect();
             let precisions = precisions(&at.jets);
-            let curvature = Curvature::new(
-                self.pools,
-                self.k.as_ref(),
-                &slopes,
-                &precisions,
-                self.jitter,
-            )?;
+            let curvature = Curvature::new(self.pools, &self.k, &slopes, &precisions, self.jitter)?;
             let (mut q, mut x) = curvature.solve(&slope);
             self.pinned
                 .place_multipliers(&curvature.pulled(&slope), &mut at.jets);
