@@ -1,11 +1,11 @@
 //! Products with symmetric matrices.
 
-use super::{Mat, vectorised};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::Mat;
 
 /// Columns that are taken together: the result is read and written once for all of them.
 const BLOCK: usize = 4;
-/// Rows that are summed side by side.
-const LANES: usize = 8;
 
 /// The product `a x` of a symmetric matrix and a vector, of which only the lower triangle is read.
 ///
@@ -22,69 +22,84 @@ const LANES: usize = 8;
 pub(crate) fn symmetric_times(a: &Mat<f64>, x: &[f64]) -> Vec<f64> {
     let n = x.len();
     assert!((a.nrows(), a.ncols()) == (n, n), "shapes differ");
-    let mut out = vec![0.0; n];
-    vectorised(
-        #[inline(always)]
-        || {
-            for start in (0..n).step_by(BLOCK) {
-                let end = (start + BLOCK).min(n);
-                for j in start..end {
-                    out[j] += a[(j, j)] * x[j];
-                    for i in j + 1..end {
-                        out[i] += a[(i, j)] * x[j];
-                        out[j] += a[(i, j)] * x[i];
-                    }
-                }
-                // Nothing is below the last block, which may be a narrower one.
-                if end < n {
-                    let columns: [&[f64]; BLOCK] =
-                        std::array::from_fn(|c| &a.col_as_slice(start + c)[end..]);
-                    let (above, below) = out.split_at_mut(end);
-                    let own: [f64; BLOCK] = std::array::from_fn(|c| x[start + c]);
-                    let sums = both_sides(columns, (&own, &x[end..]), below);
-                    above[start..]
-                        .iter_mut()
-                        .zip(sums)
-                        .for_each(|(o, s)| *o += s);
+    Arch::new().dispatch(SymmetricTimes { a, x })
+}
+
+struct SymmetricTimes<'a> {
+    a: &'a Mat<f64>,
+    x: &'a [f64],
+}
+
+impl WithSimd for SymmetricTimes<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> Vec<f64> {
+        let Self { a, x } = self;
+        let n = x.len();
+        let mut out = vec![0.0; n];
+        for start in (0..n).step_by(BLOCK) {
+            let end = (start + BLOCK).min(n);
+            for j in start..end {
+                out[j] += a[(j, j)] * x[j];
+                for i in j + 1..end {
+                    out[i] += a[(i, j)] * x[j];
+                    out[j] += a[(i, j)] * x[i];
                 }
             }
-        },
-    );
-    out
+            // Nothing is below the last block, which may be a narrower one.
+            if end < n {
+                let below = |c: usize| &a.col_as_slice(start + c)[end..];
+                let columns = [below(0), below(1), below(2), below(3)];
+                let own = [x[start], x[start + 1], x[start + 2], x[start + 3]];
+                let sums = both_sides(s, columns, (own, &x[end..]), &mut out[end..]);
+                for (c, sum) in sums.into_iter().enumerate() {
+                    out[start + c] += sum;
+                }
+            }
+        }
+        out
+    }
 }
 
 /// Adds what a block of the lower triangle gives to the rows below, and returns what its mirror
 /// image gives to its own rows.
 #[inline(always)]
-fn both_sides(
-    columns: [&[f64]; BLOCK],
-    (own, x): (&[f64; BLOCK], &[f64]),
+fn both_sides<S: Simd>(
+    s: S,
+    [a, b, c, d]: [&[f64]; BLOCK],
+    (own, x): ([f64; BLOCK], &[f64]),
     out: &mut [f64],
 ) -> [f64; BLOCK] {
-    let split = columns.map(|column| column.as_chunks::<LANES>());
-    let (x_head, x_tail) = x.as_chunks::<LANES>();
-    let (out_head, out_tail) = out.as_chunks_mut::<LANES>();
-    let mut sums = [[0.0; LANES]; BLOCK];
-    for (at, (x, out)) in x_head.iter().zip(out_head).enumerate() {
-        let block = split.map(|(head, _)| &head[at]);
-        for lane in 0..LANES {
-            let mut below = out[lane];
-            for c in 0..BLOCK {
-                below += block[c][lane] * own[c];
-                sums[c][lane] += block[c][lane] * x[lane];
-            }
-            out[lane] = below;
+    let (a, a_tail) = S::as_simd_f64s(a);
+    let (b, b_tail) = S::as_simd_f64s(b);
+    let (c, c_tail) = S::as_simd_f64s(c);
+    let (d, d_tail) = S::as_simd_f64s(d);
+    let (x, x_tail) = S::as_simd_f64s(x);
+    let (out, out_tail) = S::as_mut_simd_f64s(out);
+    let (left, right) = (
+        [s.splat_f64s(own[0]), s.splat_f64s(own[1])],
+        [s.splat_f64s(own[2]), s.splat_f64s(own[3])],
+    );
+    let zero = s.splat_f64s(0.0);
+    let (mut of_a, mut of_b, mut of_c, mut of_d) = (zero, zero, zero, zero);
+    for ((((a, b), (c, d)), x), out) in a.iter().zip(b).zip(c.iter().zip(d)).zip(x).zip(out) {
+        let ab = s.mul_add_f64s(*a, left[0], s.mul_f64s(*b, left[1]));
+        let cd = s.mul_add_f64s(*c, right[0], s.mul_f64s(*d, right[1]));
+        *out = s.add_f64s(*out, s.add_f64s(ab, cd));
+        of_a = s.mul_add_f64s(*a, *x, of_a);
+        of_b = s.mul_add_f64s(*b, *x, of_b);
+        of_c = s.mul_add_f64s(*c, *x, of_c);
+        of_d = s.mul_add_f64s(*d, *x, of_d);
+    }
+    let mut sums = [of_a, of_b, of_c, of_d].map(|of| s.reduce_sum_f64s(of));
+    for (column, tail) in [a_tail, b_tail, c_tail, d_tail].into_iter().enumerate() {
+        for ((entry, x), out) in tail.iter().zip(x_tail).zip(&mut *out_tail) {
+            *out += entry * own[column];
+            sums[column] += entry * x;
         }
     }
-    let mut total = sums.map(|lanes| lanes.iter().sum());
-    for (i, (x, out)) in x_tail.iter().zip(out_tail).enumerate() {
-        for c in 0..BLOCK {
-            let entry = split[c].1[i];
-            *out += entry * own[c];
-            total[c] += entry * x;
-        }
-    }
-    total
+    sums
 }
 
 #[cfg(test)]
