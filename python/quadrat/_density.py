@@ -284,9 +284,13 @@ def settings(bounds, range, cells, log, level, draws, seed):
 
 def pair(ends, name):
     """Two ends, infinite where they are open."""
+    told = DataError(f"{name} must be a pair (lower, upper), None where there is none")
     try:
         lower, upper = ends
     except (TypeError, ValueError):
-        raise DataError(f"{name} must be a pair (lower, upper), None where there is none") from None
+        raise told from None
+    if np.ndim(lower) or np.ndim(upper):
+        # A pair of pairs, as of two columns.
+        raise told
     return (-np.inf if lower is None else _arrays.limit(lower, name),
             np.inf if upper is None else _arrays.limit(upper, name))

@@ -212,6 +212,8 @@ JOBS = {
     "a density of words": (lambda: qd.Density(["a"]), "x must be numbers"),
     "values out of bounds": (lambda: qd.Density(FOUR, bounds=(2, None)), "outside of the bounds"),
     "one bound": (lambda: qd.Density(FOUR, bounds=3), "bounds must be a pair"),
+    "bounds of two columns": (lambda: qd.Density(FOUR, bounds=[(0, 1), (0, 1)]),
+                              "bounds must be a pair"),
     "fewer cells than none": (lambda: qd.Density(FOUR, cells=-1), "cells is -1"),
     "columns of different lengths": (lambda: qd.Density2d(FOUR, [1.0, 2]), "y has 2 rows"),
     "areas without a column": (lambda: qd.reconcile({"a": [1]}, area="b", within="c", value="d",
