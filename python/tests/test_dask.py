@@ -36,6 +36,12 @@ def bags(parts, rows):
                         weight="people")
 
 
+def fitted(parts, **how):
+    """A model of the bags. Where ways to the same answer are looked at, one search is enough."""
+    settings = {"inducing": 12, "hyperparameters": "map", "starts": 1, **how}
+    return qd.dask.fit(qd.Model("se(x)"), parts, **settings)
+
+
 def seen(post):
     found = post.predict(qd.point(x=np.linspace(0.5, 11.5, 12)), scale="response")
     return np.concatenate([found.mean, found.sd])
@@ -44,10 +50,12 @@ def seen(post):
 def test_partitions_give_the_answer_of_one_fit():
     cells, rows = country()
     support = qd.bag(x=cells["x"], key=cells["town"], weight=cells["people"], aggregate="sum")
-    alone = qd.Model("se(x)").observe(support, qd.Poisson(rows["cases"])).fit(
-        method="sparse", inducing=12)
-    for at in [(), (7, 20), (1, 2, 3)]:
-        post = qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, *at), rows), inducing=12)
+    model = qd.Model("se(x)").observe(support, qd.Poisson(rows["cases"]))
+    searched = {"hyperparameters": "map", "starts": 1}
+    averaged = {"hyperparameters": "auto", "starts": None}
+    for how, *at in [(searched,), (searched, 1, 2, 3), (averaged, 7, 20)]:
+        alone = model.fit(method="sparse", inducing=12, **how)
+        post = fitted(bags(cut(cells, 20, *at), rows), **how)
         assert np.isclose(post.log_evidence, alone.log_evidence, rtol=1e-8)
         np.testing.assert_allclose(seen(post), seen(alone), rtol=1e-7)
 
@@ -55,8 +63,7 @@ def test_partitions_give_the_answer_of_one_fit():
 def test_rows_in_another_order_are_found_by_their_key():
     cells, rows = country()
     turned = {name: list(column)[::-1] for name, column in rows.items()}
-    first, second = (qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, 9), own), inducing=12)
-                     for own in (rows, turned))
+    first, second = (fitted(bags(cut(cells, 20, 9), own)) for own in (rows, turned))
     np.testing.assert_allclose(seen(first), seen(second), rtol=1e-12)
 
 
@@ -77,7 +84,7 @@ def test_some_points_of_every_bag_are_enough_to_begin_with(tmp_path):
 
 def test_what_stands_behind_rows_is_not_told_of_the_points_that_stand_in(tmp_path):
     cells, rows = country()
-    post = qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, 9), rows), inducing=12)
+    post = fitted(bags(cut(cells, 20, 9), rows))
     post.save(tmp_path / "towns.quadrat")
     for one in (post, qd.load(tmp_path / "towns.quadrat"), pickle.loads(pickle.dumps(post))):
         with pytest.raises(qd.DataError, match="partitions elsewhere"):
@@ -101,8 +108,8 @@ def test_partitions_without_points_are_passed_over():
     cells, rows = country()
     empty = {name: column[:0] for name, column in cells.items()}
     first, second = cut(cells, 20, 18)
-    post = qd.dask.fit(qd.Model("se(x)"), bags([empty, first, empty, second], rows), inducing=12)
-    alone = qd.dask.fit(qd.Model("se(x)"), bags([first, second], rows), inducing=12)
+    post = fitted(bags([empty, first, empty, second], rows))
+    alone = fitted(bags([first, second], rows))
     np.testing.assert_array_equal(seen(post), seen(alone))
     with pytest.raises(qd.DataError, match="'town 0' has points in the partitions 2 and 4"):
         qd.dask.fit(qd.Model("se(x)"), bags([empty, first, empty, first], rows))
@@ -116,8 +123,8 @@ def test_row_groups_are_streamed_as_if_all_points_were_held(tmp_path):
         # Groups of 33 rows end within bags of 20.
         parquet.write_table(pa.table({name: own[part] for name, own in cells.items()}),
                             tmp_path / f"{name}.parquet", row_group_size=33)
-    held = qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), inducing=12)
-    post = qd.dask.fit(qd.Model("se(x)"), bags(str(tmp_path), rows), inducing=12, at_once=100)
+    held = fitted(bags(str(tmp_path), rows))
+    post = fitted(bags(str(tmp_path), rows), at_once=100)
     # As partitions that are cut in other ways.
     assert np.isclose(post.log_evidence, held.log_evidence, rtol=1e-8)
     np.testing.assert_allclose(seen(post), seen(held), rtol=1e-7)
@@ -150,8 +157,7 @@ def test_the_order_in_which_a_shuffle_brings_points_is_none():
                 order = random.permutation(len(part["x"]))
                 yield {name: column[order] for name, column in part.items()}
 
-    posts = [qd.dask.fit(qd.Model("se(x)"), bags(Shuffled(seed), rows), inducing=12)
-             for seed in (1, 2)]
+    posts = [fitted(bags(Shuffled(seed), rows)) for seed in (1, 2)]
     assert posts[0].log_evidence == posts[1].log_evidence
     np.testing.assert_array_equal(seen(posts[0]), seen(posts[1]))
 
@@ -188,8 +194,8 @@ def test_files_are_read_where_they_are(tmp_path):
     cells, rows = country()
     for number, part in enumerate(cut(cells, 20, 12, 24)):
         parquet.write_table(pyarrow.table(part), tmp_path / f"{number}.parquet")
-    here = qd.dask.fit(qd.Model("se(x)"), bags(cut(cells, 20, 12, 24), rows), inducing=12)
-    read = qd.dask.fit(qd.Model("se(x)"), bags(tmp_path, rows), inducing=12)
+    here = fitted(bags(cut(cells, 20, 12, 24), rows))
+    read = fitted(bags(tmp_path, rows))
     np.testing.assert_array_equal(seen(here), seen(read))
 
 
@@ -206,14 +212,15 @@ def test_a_cluster_gives_the_same_answer_whatever_its_workers():
     distributed = pytest.importorskip("distributed")
     cells, rows = country()
     parts = bags(cut(cells, 20, 6, 12, 18, 24, 30), rows)
-    here = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12)
+    here = fitted(parts, hyperparameters="auto", starts=None)
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster, distributed.Client(cluster) as client:
-        there = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
+        there = fitted(parts, hyperparameters="auto", starts=None, client=client)
     np.testing.assert_allclose(seen(there), seen(here), rtol=1e-8)
+    here = fitted(parts)
     with distributed.Client(processes=False, dashboard_address=None) as threads:
-        shared = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=threads)
+        shared = fitted(parts, client=threads)
     np.testing.assert_allclose(seen(shared), seen(here), rtol=1e-8)
 
 
@@ -222,7 +229,7 @@ def test_a_worker_that_dies_within_its_work_of_a_pass_changes_nothing(tmp_path):
     distributed = pytest.importorskip("distributed")
     cells, rows = country()
     parts = bags(cut(cells, 20, 6, 12, 18, 24, 30), rows)
-    here = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12)
+    here = fitted(parts)
     book, mark = os.fspath(tmp_path / "book"), os.fspath(tmp_path / "mark")
 
     class Watch(distributed.WorkerPlugin):
@@ -259,7 +266,7 @@ def test_a_worker_that_dies_within_its_work_of_a_pass_changes_nothing(tmp_path):
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster, distributed.Client(cluster) as client:
         client.register_plugin(Watch())
-        after = qd.dask.fit(qd.Model("se(x)"), parts, inducing=12, client=client)
+        after = fitted(parts, client=client)
     np.testing.assert_allclose(seen(after), seen(here), rtol=1e-8)
     with open(book, encoding="ascii") as file:
         told = [line.split() for line in file]
