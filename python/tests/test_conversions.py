@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import quadrat as qd
-from optional import polars as pl, with_polars
+from optional import Stream, polars as pl, with_polars
 from quadrat import _arrays, _quadrat
 
 VALUE = np.array([1.0, 2.0, 4.0, 3.0, 1.0, 0.0])
@@ -144,14 +144,14 @@ def test_messages_name_the_argument():
     fails("variance has 2 rows", likelihood=qd.Gaussian([1.0, 2, 3, 4], [1.0, 1.0]))
     fails("the value of row 2 is NaN", value=[1.0, 2, np.nan, 4])
     fails("row 1 is -1", value=[1.0, 2, 3, 4], noise=[1, -1, 1, 1])
-    fails("exposure", likelihood=qd.Poisson([1, 2, 3, 4], exposure=["a"] * 4))
+    fails("exposure must be numbers", likelihood=qd.Poisson([1, 2, 3, 4], exposure=["a"] * 4))
     fails("the support of row 1 is inf", qd.point(x=[0, np.inf]), value=[1.0, 2])
     fails("different numbers of rows", qd.point(x=[0, 1], y=[0]), value=[1.0, 2])
     fails("x \\(upper\\) is missing", qd.box(x=([0, 1], [1, None]), aggregate="sum"),
           value=[1.0, 2])
     fails("aggregate is missing", qd.box(x=([0, 1], [1, 2])), value=[1.0, 2])
     fails("zero width", qd.box(x=([0, 1], [1, 1]), aggregate="sum"), value=[1.0, 2])
-    fails("side", likelihood=qd.Censored([1.0, 2, 3, 4], ["up"] * 4))
+    fails("side: 'up' is none", likelihood=qd.Censored([1.0, 2, 3, 4], ["up"] * 4))
     fails("region 0 is a Point", qd.region([{"type": "Point", "coordinates": [0, 0]}],
                                            aggregate="sum"), value=[1.0])
     fails("crosses itself", qd.region([{"type": "Polygon", "coordinates": [
@@ -164,7 +164,7 @@ def test_messages_name_the_argument():
 def test_models_and_fits_name_what_is_wrong():
     with pytest.raises(qd.DataError, match="kernel: .*\n  se\\(x\n  "):
         qd.Model("se(x")
-    with pytest.raises(qd.DataError, match="mean"):
+    with pytest.raises(qd.DataError, match="^mean: `maen` is none"):
         qd.Model("se(x)", mean="maen")
     with pytest.raises(qd.DataError, match="`strange`"):
         model = qd.Model("se(x)", hyperparameters={"strange": {"start": 1}})
@@ -243,16 +243,6 @@ def test_jobs_give_frames_of_the_kind_that_they_were_given():
     assert isinstance(told.to_frame(), pl.DataFrame)
     density = qd.Density("x", data=pl.DataFrame({"x": np.arange(30.0)}), draws=100)
     assert isinstance(density.to_frame(), pl.DataFrame)
-
-
-class Stream:
-    """Hands out an Arrow stream and nothing else."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._table.__arrow_c_stream__(requested_schema)
 
 
 def test_arrow_streams_go_in_and_come_out():
