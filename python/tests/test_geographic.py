@@ -36,11 +36,13 @@ support    = {{ point = ["lon", "lat"] }}
 likelihood = {{ gaussian = {{ value = "y", variance = 0.0001 }} }}
 [[predict]]
 name    = "points"
-support = {{ grid = {{ lon = {{ from = 9.25, to = 10.75, step = 0.5 }}, lat = {{ from = 47.2, to = 48.2, step = 0.5 }} }} }}
+support.grid.lon = {{ from = 9.25, to = 10.75, step = 0.5 }}
+support.grid.lat = {{ from = 47.2, to = 48.2, step = 0.5 }}
 [[predict]]
 name      = "cells"
 aggregate = "sum"
-support   = {{ grid = {{ lon = {{ from = 9, to = 11, step = 1, cells = true }}, lat = {{ from = 47, to = 49, step = 0.5, cells = true }} }} }}
+support.grid.lon = {{ from = 9, to = 11, step = 1, cells = true }}
+support.grid.lat = {{ from = 47, to = 49, step = 0.5, cells = true }}
 [[predict]]
 name      = "bags"
 aggregate = "mean"
@@ -125,7 +127,8 @@ def test_models_go_from_python_to_the_program_and_back(ran, post, program, tmp_p
     post.save(tmp_path / "own.quadrat")
     written(tmp_path / "at.csv", {"lon": [9.25, 9.25], "lat": [47.2, 47.7]})
     subprocess.run([program, "predict", tmp_path / "own.quadrat", "--at", tmp_path / "at.csv",
-                    "--point", "lon", "lat", "-o", tmp_path / "told.csv"], check=True, capture_output=True)
+                    "--point", "lon", "lat", "-o", tmp_path / "told.csv"], check=True,
+                   capture_output=True)
     expected = table(ran / "out" / "points.csv")
     same(table(tmp_path / "told.csv"), {name: expected[name][:2] for name in NUMBERS})
 
