@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import quadrat as qd
-from optional import polars, with_polars
+from optional import Stream, polars, with_polars
 
 NAMES = ["south", "north", "west", "east"]
 T = np.linspace(0, 3, 6)
@@ -25,16 +25,6 @@ KINDS = with_polars({
     "dict": lambda columns: columns, "pandas": pd.DataFrame,
     "pyarrow": pa.table, "stream": lambda columns: Stream(pa.table(columns)),
 }, "DataFrame")
-
-
-class Stream:
-    """What hands out rows and nothing else, such as a relation of DuckDB."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._table.__arrow_c_stream__(requested_schema)
 
 
 def rows(names=NAMES):
@@ -211,18 +201,16 @@ def test_an_interrupt_returns_the_groups_that_are_fitted():
 
 
 INTERRUPTED = """
-import os, signal, threading, time
+import os, signal, threading
 import numpy as np, quadrat as qd
 random = np.random.default_rng(1)
-x, z = random.uniform(size=(2, 2400))
-y = np.sin(6 * x) * z + 0.1 * random.normal(size=2400)
-rows = {"g": np.repeat([1, 2], 1200), "x": x, "z": z, "y": y}
-def interrupt():
-    time.sleep(1.0)
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt, daemon=True).start()
+x, z = random.uniform(size=(2, 6000))
+y = np.sin(6 * x) * z + 0.1 * random.normal(size=6000)
+# Fits of minutes.
+rows = {"g": np.repeat([1, 2], 3000), "x": x, "z": z, "y": y}
 model = {"kernel": "matern32(x, z)", "support": qd.point(x="x", z="z"), "value": "y"}
 try:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     qd.fit_many(rows, by="g", fit=model)
     print("answer")
 except KeyboardInterrupt:
