@@ -1,6 +1,7 @@
 """Many fits at a time are the fits one by one, and a failure is kept."""
 
 import concurrent.futures
+import functools
 import os
 import signal
 import subprocess
@@ -139,15 +140,20 @@ def test_an_executor_gives_the_answers_of_threads():
         np.testing.assert_array_equal(fits[name].predict(AT).mean, expected[name].predict(AT).mean)
 
 
-def _killed(group):
-    if group["region"].iloc[0] == "west":
+def _killed(marks, group):
+    name = group["region"].iloc[0]
+    if name == "west":
         # Dask blames all tasks that stand on a worker that dies: let the others end elsewhere.
+        limit = time.monotonic() + 30
+        while len(list(marks.iterdir())) < 3 and time.monotonic() < limit:
+            time.sleep(0.05)
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGKILL)
+    (marks / name).touch()
     return len(group)
 
 
-def test_dask_gives_the_answers_of_threads_and_survives_a_worker():
+def test_dask_gives_the_answers_of_threads_and_survives_a_worker(tmp_path):
     distributed = pytest.importorskip("distributed")
     own = rows()
     own["y"][1::4] = np.nan
@@ -163,7 +169,8 @@ def test_dask_gives_the_answers_of_threads_and_survives_a_worker():
             np.testing.assert_array_equal(
                 fits[name].predict(AT).mean, expected[name].predict(AT).mean)
         with pytest.warns(qd.FitWarning, match="'west'"):
-            left = qd.fit_many(pd.DataFrame(rows()), by="region", fit=_killed, client=client)
+            left = qd.fit_many(pd.DataFrame(rows()), by="region", client=client,
+                               fit=functools.partial(_killed, tmp_path))
     assert list(left.failures) == ["west"] and left["east"] == 6
 
 
