@@ -4,22 +4,9 @@ import numpy as np
 import pytest
 
 import quadrat as qd
+from shapes import squares
 
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
-
-
-def squares(edges, scale=1.0, **properties):
-    """Unit rows of squares between edges."""
-    features = []
-    for at, (a, b) in enumerate(zip(edges, edges[1:])):
-        ring = [[a, 0], [b, 0], [b, 1], [a, 1], [a, 0]]
-        own = {name: column[at] for name, column in properties.items()}
-        ring = [[scale * x, scale * y] for x, y in ring]
-        features.append({"type": "Feature", "properties": own,
-                         "geometry": {"type": "Polygon", "coordinates": [ring]}})
-    return {"type": "FeatureCollection", "features": features}
-
-
 BIRTHS = [10.0, 14.0, 9.0, 4.0]
 SOURCE = squares([0, 2, 4, 6, 8], births=BIRTHS)
 

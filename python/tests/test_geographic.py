@@ -9,16 +9,12 @@ import pytest
 
 import quadrat as qd
 from conftest import same, table
+from shapes import square
 
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
 KERNEL = "matern32(lon, lat, shared = true)"
 LON_LAT = {"dims": ("lon", "lat"), "planar": False}
 TOTALS = [12.0, 20.0, 9.0, 15.0]
-
-
-def square(lon, lat, side=1.0):
-    ring = [[lon, lat], [lon + side, lat], [lon + side, lat + side], [lon, lat + side], [lon, lat]]
-    return {"type": "Polygon", "coordinates": [ring]}
 
 
 SQUARES = [square(lon, lat) for lon in (9.0, 10.0) for lat in (47.0, 48.0)]

@@ -10,6 +10,7 @@ import pytest
 
 import quadrat as qd
 from conftest import same, table
+from shapes import square
 
 pytestmark = pytest.mark.filterwarnings("ignore::quadrat.FitWarning")
 RANDOM = np.random.default_rng(3)
@@ -91,14 +92,9 @@ def test_boxes_bounds_and_land():
     assert inside(3.5, 0.0) == 0 and inside.probability((-3, 3), (-3, 3)).value > 0.999
 
 
-def square(x, y, side=2.0):
-    return {"type": "Polygon", "coordinates": [[[x, y], [x + side, y], [x + side, y + side],
-                                                [x, y + side], [x, y]]]}
-
-
 def test_counts_in_areas_are_those_in_boxes_and_of_the_program(program, tmp_path):
     corners, counts = [(0, 0), (0, 2), (2, 0), (2, 2)], [40.0, 30.0, 20.0, 10.0]
-    areas = [square(*at) for at in corners]
+    areas = [square(*at, 2.0) for at in corners]
     got = qd.Density2d.from_areas(areas, counts, cells=20, draws=1000)
     low = np.array(corners, dtype=float).T
     boxes = qd.Density2d.from_bins((low[0], low[0] + 2), (low[1], low[1] + 2), counts,
@@ -187,7 +183,8 @@ def test_pictures(plane, given):
     np.testing.assert_array_equal(np.ravel(image), plane.density.T.ravel())
     assert ax.get_xlabel() == "x" and len(ax.lines[0].get_xdata()) == 200
     assert not plane.plot(regions=(), rows=False).lines
-    areas = qd.Density2d.from_areas([square(0, 0), square(2, 0)], [9, 4], cells=10, draws=500)
+    halves = [square(0, 0, 2.0), square(2, 0, 2.0)]
+    areas = qd.Density2d.from_areas(halves, [9, 4], cells=10, draws=500)
     assert len(pickle.loads(pickle.dumps(areas)).plot(regions=()).lines) == 2
     ax = given.plot(quantiles=(0.5,))
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), given.quantile(0.5)["value"])

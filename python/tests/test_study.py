@@ -8,6 +8,7 @@ import pytest
 
 import quadrat as qd
 from conftest import same, table
+from shapes import squares
 
 # Those with tables that nothing but a study gives (`test_examples.py`), and some quick ones.
 EXAMPLES = ["ages", "mixed", "private-ages", "non-negative", "audience", "galaxies", "counties",
@@ -122,17 +123,6 @@ def test_messages_about_frames_name_no_folder_that_nobody_gave(tmp_path):
     problem, = caught.value.problems
     assert (problem.file, problem.line) == ("observe-1.csv", 3)
     assert "quadrat-" not in str(caught.value) and "observe-1.csv:3:3" in str(caught.value)
-
-
-def squares(edges, **properties):
-    """Unit rows of squares between edges."""
-    features = []
-    for at, (a, b) in enumerate(zip(edges, edges[1:])):
-        ring = [[a, 0], [b, 0], [b, 1], [a, 1], [a, 0]]
-        own = {name: column[at] for name, column in properties.items()}
-        features.append({"type": "Feature", "properties": own,
-                         "geometry": {"type": "Polygon", "coordinates": [ring]}})
-    return {"type": "FeatureCollection", "features": features}
 
 
 def fitted(kernel, file, support, aggregate):
