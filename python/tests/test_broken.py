@@ -10,7 +10,7 @@ import pytest
 import quadrat as qd
 from conftest import ROOT
 
-LISTS = ROOT / "crates" / "quadrat-cli" / "tests" / "cli" / "broken_kinds.rs"
+CLI = ROOT / "crates" / "quadrat-cli" / "tests" / "cli"
 TABLE = b"t,y,n,s\n0,1.5,1,none\n1,2.5,0,left\n2,3.5,1,right\n"
 TEXT = re.compile(r'b?"(?:\\.|[^"\\])*"|//[^\n]*', re.DOTALL)
 
@@ -26,11 +26,19 @@ def literal(body):
     return ast.literal_eval(TEXT.sub(plain, body).replace("&[", "["))
 
 
-def listed(name):
+def source(file):
+    return (CLI / f"{file}.rs").read_text(encoding="utf-8")
+
+
+def constant(body, name):
+    """A list of the program's tests as it is written there."""
+    (found,) = re.findall(rf"const {name}: [^=]*= &(\[.*?\n\]);", body, re.DOTALL)
+    return found
+
+
+def listed(name, file="broken_kinds"):
     """The entries of a list of the program's tests: texts, tables, and parts of messages."""
-    source = LISTS.read_text(encoding="utf-8")
-    (body,) = re.findall(rf"const {name}: [^=]*= &(\[.*?\n\]);", source, re.DOTALL)
-    return literal(body)
+    return literal(constant(source(file), name))
 
 
 def study(likelihood, more="", link=""):

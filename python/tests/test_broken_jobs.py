@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import quadrat as qd
-from test_broken import literal
-from test_broken_lists import folder, refused, source, text
+from test_broken import constant, literal, source
+from test_broken_lists import folder, refused, text
 
 assert folder  # A fixture.
 
@@ -23,7 +23,7 @@ def table_of(file, name, variable="", **known):
     """A list that is written out: a constant, or the cases of a test of that name."""
     body = source(file)
     if name.isupper():
-        (found,) = re.findall(rf"const {name}: [^=]*= &(\[.*?\n\]);", body, re.DOTALL)
+        found = constant(body, name)
     else:
         body = body[body.index(f"fn {name}("):]
         found = re.search(rf"(?:{variable}(?:: \[.*?; \d+\])? = |for \([^()]*\) in )"

@@ -8,19 +8,7 @@ import numpy as np
 import pytest
 
 import quadrat as qd
-from conftest import ROOT
-from test_broken import literal
-
-CLI = ROOT / "crates" / "quadrat-cli" / "tests" / "cli"
-
-
-def source(file):
-    return (CLI / f"{file}.rs").read_text(encoding="utf-8")
-
-
-def cases(file, name):
-    (body,) = re.findall(rf"const {name}: [^=]*= &(\[.*?\n\]);", source(file), re.DOTALL)
-    return literal(body)
+from test_broken import constant, listed, literal, source
 
 
 def text(file, name):
@@ -40,11 +28,11 @@ def changed(whole, case):
 
 def of_studies():
     study, table = text("harness", "STUDY"), text("harness", "TABLE")
-    for case in cases("broken_studies", "CASES"):
+    for case in listed("CASES", "broken_studies"):
         yield changed(study, case), {"ages.csv": table}, case[-1]
-    for more, parts in cases("broken_studies", "ADDED"):
+    for more, parts in listed("ADDED", "broken_studies"):
         yield study + more, {"ages.csv": table}, parts
-    for _, bad, parts in cases("broken_tables", "CASES"):
+    for _, bad, parts in listed("CASES", "broken_tables"):
         yield study, {"ages.csv": bad}, parts
 
 
@@ -52,8 +40,7 @@ def of_outputs():
     (form,) = re.findall(r'format!\(\s*r#"(.*?)"#', source("broken_outputs"), re.DOTALL)
     tables = {"a.csv": text("broken_outputs", "A"), "b.csv": text("broken_outputs", "B")}
     body = source("broken_outputs").replace("MIXED,", f'"{text("broken_outputs", "MIXED")}",')
-    (body,) = re.findall(r"const STUDIES: [^=]*= &(\[.*?\n\]);", body, re.DOTALL)
-    for _, kernel, first, second, more, parts in literal(body):
+    for _, kernel, first, second, more, parts in literal(constant(body, "STUDIES")):
         said = form.format(kernel=kernel, first=first, second=second, more=more)
         yield said, tables, parts
 
@@ -62,13 +49,13 @@ def of_maps():
     file = "broken_regions"
     study, shapes, rows = (text(file, name) for name in ("STUDY", "MAP", "CASES"))
     whole = {"map.geojson": shapes, "cases.csv": rows}
-    for case in cases(file, "MAPS"):
+    for case in listed("MAPS", file):
         yield study, {**whole, "map.geojson": changed(shapes, case)}, case[-1]
-    for case in cases(file, "ROWS"):
+    for case in listed("ROWS", file):
         yield study, {**whole, "cases.csv": changed(rows, case)}, case[-1]
-    for case in cases(file, "STUDIES"):
+    for case in listed("STUDIES", file):
         yield changed(study, case), whole, case[-1]
-    for case in cases(file, "DEGREES"):
+    for case in listed("DEGREES", file):
         said = study.replace(", planar = true", "")
         yield said, {**whole, "map.geojson": changed(shapes, case)}, case[-1]
 
@@ -77,9 +64,9 @@ def of_bags():
     file = "broken_regions"
     study, pixels, rows = (text(file, name) for name in ("BAGS", "PIXELS", "CASES"))
     whole = {"pixels.csv": pixels, "cases.csv": rows}
-    for case in cases(file, "PIXEL_CASES"):
+    for case in listed("PIXEL_CASES", file):
         yield study, {**whole, "pixels.csv": changed(pixels, case)}, case[-1]
-    for case in cases(file, "BAG_STUDIES"):
+    for case in listed("BAG_STUDIES", file):
         yield changed(study, case), whole, case[-1]
 
 
@@ -152,7 +139,7 @@ def test_changed_bytes_are_read_or_refused(seed, folder):
 def test_maps_of_the_list_name_their_region_in_models():
     # The same broken geometries as arrays of features.
     file, tried = "broken_regions", 0
-    for case in cases(file, "MAPS"):
+    for case in listed("MAPS", file):
         try:
             features = json.loads(changed(text(file, "MAP"), case))["features"]
         except (ValueError, KeyError, TypeError):
