@@ -182,7 +182,7 @@ ASKED = {
     "a negative exposure": (lambda post: post.predict(AT, exposure=-1), "exposure of a prediction"),
     "trials of a mean": (lambda post: post.predict(AT, trials=3), "trials: "),
     "a table that is not there": (lambda post: post.predict(AT, "observation", table=7),
-                                   "rows of this table"),
+                                   "table is 7, and the model has 1 table"),
     "a table below zero": (lambda post: post.predict(AT, "observation", table=-1), "table is -1"),
     "an output of one": (lambda post: post.predict(AT, output="a"), "output `a`"),
     "no place": (lambda post: post.predict(qd.point(t=[NAN])), "row 0 is NaN"),

@@ -89,7 +89,8 @@ pub fn named(argument: &str, message: &str) -> Failure {
         let of = message.strip_prefix("the ")?.strip_prefix(argument)?;
         (of.starts_with(" is ") || of.starts_with(" of ")).then_some(of)
     });
-    let is_named = begun.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    let follows = [": ", ", ", " is ", " of ", " must ", " has "];
+    let is_named = begun.is_some_and(|rest| follows.iter().any(|word| rest.starts_with(word)));
     Failure::Data(match is_named {
         true => message.to_owned(),
         false => format!("{argument}: {message}"),

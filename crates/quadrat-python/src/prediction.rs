@@ -8,6 +8,7 @@ use quadrat::error::InputError;
 use quadrat::model::{Posterior as Fitted, Prediction as Told, Scale};
 use quadrat::support::{Aggregate, Functionals};
 use quadrat_study::answer::Answer;
+use quadrat_study::numbers::count;
 use quadrat_study::outcome::{Where, heavy, warnings};
 use quadrat_study::refused;
 use quadrat_study::study::support::Aggregate as Words;
@@ -93,6 +94,14 @@ impl Prediction {
             let message = "trials: successes among them are observations; ask with \
                            scale=\"observation\", and without an exposure";
             return Err(Failure::Data(message.to_owned()));
+        }
+        let tables = fitted.observations().len();
+        if let Some(table) = table.filter(|table| *table >= tables) {
+            let message = format!(
+                "table is {table}, and the model has {}, counted from 0",
+                count(tables, "table")
+            );
+            return Err(Failure::Data(message));
         }
         let told = match (&asked.exposure, &asked.trials) {
             (Some(exposure), _) => {

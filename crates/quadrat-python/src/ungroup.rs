@@ -167,7 +167,9 @@ fn argument(error: &UngroupError) -> Option<&'static str> {
         | UngroupError::Nothing
         | UngroupError::Size { .. }
         | UngroupError::NoCurve { .. } => "count",
-        UngroupError::NoExposure { .. }
+        UngroupError::NotExposure { .. }
+        | UngroupError::Nobody
+        | UngroupError::NoExposure { .. }
         | UngroupError::Exposure(_)
         | UngroupError::Uncovered { .. } => "exposure",
         UngroupError::NoYear { .. }

@@ -150,6 +150,14 @@ fn of_counts(rows: &Rows, group: &Group, error: &UngroupError, of: &str) -> Prob
             let fact = format!("the count is {value}; it must be finite, zero or more");
             at(row, Part::Count, fact, "mend the cell")
         }
+        UngroupError::NotExposure { row, value } => {
+            let fact = format!("the exposure is {value}; it must be finite, zero or more");
+            at(row, Part::Exposure, fact, "mend the cell")
+        }
+        UngroupError::Nobody => {
+            let remedy = "mend the exposures, or leave the population out";
+            at(0, Part::Exposure, error.to_string(), remedy)
+        }
         UngroupError::NoExposure { row, events, .. } => {
             let fact = format!("{events} events and an exposure of 0");
             let remedy =

@@ -75,7 +75,7 @@ pub enum DensityError {
     TooWide,
     /// A row that has no place on a logarithmic axis.
     #[error(
-        "row {row} (counted from 0) is {value}, and a logarithmic axis has no place for it: leave `log` out, or the row"
+        "row {row} (counted from 0) is {value}, and a logarithmic axis has no place for it: take the axis as it is, or leave the row out"
     )]
     NoLogarithm {
         /// Row, counted from 0.

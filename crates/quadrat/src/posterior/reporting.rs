@@ -17,7 +17,7 @@ use crate::problem::varying::Varying;
 /// Why there is no prediction of a new observation where its instrument is not said.
 const WHICH: InputError = InputError::Unavailable {
     what: "a prediction on this scale where tables of the output differ in their noise or in what they report",
-    remedy: "say which table it is like with `predict_as`",
+    remedy: "say which table it is like",
 };
 
 /// Why there is no prediction like that of a table.

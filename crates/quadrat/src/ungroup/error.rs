@@ -121,6 +121,19 @@ pub enum UngroupError {
         /// The count.
         value: f64,
     },
+    /// An exposure that is none.
+    #[error(
+        "the exposure of row {row} (counted from 0) is {value}; exposures are finite and at least zero"
+    )]
+    NotExposure {
+        /// Row, counted from 0.
+        row: usize,
+        /// The exposure.
+        value: f64,
+    },
+    /// Nobody was exposed in any band.
+    #[error("all exposures are zero: events need somebody to whom they happen")]
+    Nobody,
     /// Events where nobody was exposed.
     #[error(
         "row {row} (counted from 0) has {events} events and an exposure of {exposure}: events need somebody to whom they happen"
@@ -272,6 +285,17 @@ pub enum UngroupError {
     /// Linear algebra that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+}
+
+impl UngroupError {
+    /// The same refusal of a column of exposures, which is no column of counts.
+    pub(super) fn of_exposure(self) -> Self {
+        match self {
+            Self::Count { row, value } => Self::NotExposure { row, value },
+            Self::Nothing => Self::Nobody,
+            other => other,
+        }
+    }
 }
 
 /// Something that should be known before a result is trusted.

@@ -57,7 +57,7 @@ impl Exposed {
             });
         };
         let (cells, short) = Cells::new(bands, &asked.wanted)?;
-        let own = |error| UngroupError::Exposure(Box::new(error));
+        let own = |error: UngroupError| UngroupError::Exposure(Box::new(error.of_exposure()));
         let mut other = asked.clone();
         (other.lower, other.upper) = (lower, upper);
         other.wanted = Wanted::Edges(cells.edges.clone());

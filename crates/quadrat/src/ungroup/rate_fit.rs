@@ -93,7 +93,8 @@ impl Ungroup<'_> {
         let given = exposure.bands.is_none();
         let given = given
             .then(|| bands.ordered(exposure.of.counts))
-            .transpose()?;
+            .transpose()
+            .map_err(UngroupError::of_exposure)?;
         if let Some(totals) = &given {
             exposed(&bands, &events, totals)?;
             if let Some(part) = self.part(&bands, totals) {
