@@ -37,6 +37,7 @@ from ._quadrat import __version__, set_threads
 _PLACES = {
     "_areal": ["ArealFit", "areal_interpolate"],
     "_campaign": ["Campaign"],
+    "_conditional": ["ConditionalDensity"],
     "_density": ["Density"],
     "_disaggregate": ["Disaggregated", "disaggregate"],
     "_errors": ["DataError", "FitError", "FitWarning", "InternalError", "LoadError"]
@@ -47,7 +48,7 @@ _PLACES = {
     + ["Positive", "StudentT", "Truncated"],
     "_many": ["ManyFits", "fit_many"],
     "_model": ["Model"],
-    "_plane": ["ConditionalDensity", "Density2d"],
+    "_plane": ["Density2d"],
     "_posterior": ["Posterior", "load"],
     "_prediction": ["Prediction"],
     "_reconcile": ["Reconciled", "reconcile"],

@@ -1,5 +1,6 @@
 from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
 from ._campaign import Campaign as Campaign
+from ._conditional import ConditionalDensity as ConditionalDensity
 from ._density import Density as Density
 from ._disaggregate import Disaggregated as Disaggregated, disaggregate as disaggregate
 from ._errors import (
@@ -32,7 +33,7 @@ from ._likelihoods import (
 )
 from ._many import ManyFits as ManyFits, fit_many as fit_many
 from ._model import Model as Model
-from ._plane import ConditionalDensity as ConditionalDensity, Density2d as Density2d
+from ._plane import Density2d as Density2d
 from ._posterior import Posterior as Posterior, load as load
 from ._prediction import Prediction as Prediction
 from ._quadrat import __version__ as __version__, set_threads as set_threads

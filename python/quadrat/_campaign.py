@@ -13,9 +13,10 @@ import numpy as np
 from . import _arrays, _frames, _groups, _observed, _posterior, _progress, _quadrat, _spill
 from ._errors import DataError, FitWarning
 from ._model import Model
+from ._placed import Placed
 from ._posterior import Posterior
 from ._study import Table
-from ._supports import Placed, Support, point
+from ._supports import Support, point
 from ._told import apart
 
 if TYPE_CHECKING:

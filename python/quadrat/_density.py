@@ -252,9 +252,9 @@ def _restored(data, level, rows, names=("x",)):
 
 def loaded(data):
     """The density of a model file, or those of its groups by name."""
-    from . import _plane
+    from . import _conditional, _plane
     kinds = {_quadrat.DensityEstimate: Density, _quadrat.PlaneEstimate: _plane.Density2d,
-             _quadrat.GivenEstimate: _plane.ConditionalDensity}
+             _quadrat.GivenEstimate: _conditional.ConditionalDensity}
     parts, names, group, told = _quadrat.load_densities(data)
     found = {}
     for name, own in parts:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._posterior import Posterior
-    from ._supports import Placed
+    from ._placed import Placed
     from ._types import Column, Floats, Frame
 
 
