@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::Model;
 use crate::error::{FitError, InputError};
-use crate::inference::mcmc::{self, Marginal, McmcOptions, sample, sample_pooled};
+use crate::inference::mcmc::{self, Marginal, McmcOptions, Trust, sample, sample_pooled};
+pub use crate::inference::mcmc::{HyperCheck, RowCheck, Spread};
 use crate::inference::sites::LatentGaussian;
 use crate::link::Link;
 use crate::parameter::{Parameter, Transform};
@@ -17,80 +18,8 @@ use crate::problem::scale::Scale;
 use crate::problem::settings::Inference;
 use crate::progress::Progress;
 
-/// R-hat above which chains disagree (Vehtari et al. 2021).
-const R_HAT: f64 = 1.01;
-/// Effective sample size below which means, sds and R-hat themselves are not known well (Vehtari et
-/// al. 2021).
-const EFFECTIVE: f64 = 400.0;
-/// Means that are farther apart than this, in sds, are told.
-const APART: f64 = 0.5;
-/// Sds that differ by more than this factor are told.
-const RATIO: f64 = 1.5;
 /// Half the width of a 95 % interval of a normal distribution, in sds.
 const HALF_95: f64 = 1.959_963_984_540_054;
-
-/// Mean and spread of a quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub sd: f64,
-}
-
-/// The latent value of one row, by the fit and by sampling.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct RowCheck {
-    /// By the fit, hyperparameters integrated where the fit does.
-    pub fit: Spread,
-    /// By sampling.
-    pub sampled: Spread,
-    /// Rank-normalised split R-hat.
-    pub r_hat: f64,
-    /// Effective sample size.
-    pub effective_size: f64,
-}
-
-impl RowCheck {
-    /// By how many of its sampled sds the mean of the fit is off.
-    #[must_use]
-    pub fn mean_difference(&self) -> f64 {
-        (self.fit.mean - self.sampled.mean) / self.sampled.sd
-    }
-
-    /// The sd of the fit over the sampled sd.
-    #[must_use]
-    pub fn sd_ratio(&self) -> f64 {
-        self.fit.sd / self.sampled.sd
-    }
-}
-
-/// One free hyperparameter, by the fit and by sampling.
-///
-/// Means and sds are those of its logarithm where it is positive, since that is where its posterior
-/// is nearly symmetric; intervals are in its own unit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HyperCheck {
-    /// Its public name.
-    pub name: String,
-    /// Whether means and sds are those of its logarithm.
-    pub logarithm: bool,
-    /// Its most probable value, in its own unit.
-    pub map: f64,
-    /// By the fit: over the nodes where hyperparameters are integrated, else the normal
-    /// approximation; an sd of NaN where the fit has no interval.
-    pub fit: Spread,
-    /// Central 95 % interval by the fit, in its own unit; NaN where it has none.
-    pub fit_interval: (f64, f64),
-    /// By sampling.
-    pub sampled: Spread,
-    /// Central 95 % interval by sampling, in its own unit.
-    pub sampled_interval: (f64, f64),
-    /// Rank-normalised split R-hat.
-    pub r_hat: f64,
-    /// Effective sample size.
-    pub effective_size: f64,
-}
 
 /// What a check by sampling found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -125,20 +54,13 @@ impl McmcReport {
     /// Largest R-hat of any quantity.
     #[must_use]
     pub fn worst_r_hat(&self) -> f64 {
-        let all = self.quantities().map(|(r_hat, _)| r_hat);
-        all.fold(0.0, |worst, r| if r.is_nan() { r } else { r.max(worst) })
+        self.trust().worst_r_hat
     }
 
     /// Smallest effective sample size of any quantity.
     #[must_use]
     pub fn smallest_effective_size(&self) -> f64 {
-        let all = self.quantities().map(|(_, size)| size);
-        all.fold(
-            f64::INFINITY,
-            |least, n| {
-                if n.is_nan() { n } else { n.min(least) }
-            },
-        )
+        self.trust().smallest_size
     }
 
     /// Per row, by how many of its sampled sds the mean of the fit is off.
@@ -157,45 +79,22 @@ impl McmcReport {
     /// so: chains that disagree, few effective draws, divergences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let mut out = Vec::new();
-        let (r_hat, size) = (self.worst_r_hat(), self.smallest_effective_size());
-        if r_hat.is_nan() || r_hat > R_HAT {
-            out.push(format!(
-                "the chains of the check do not agree (R-hat up to {r_hat:.3}, above {R_HAT}): take more draws (`--draws`) before judging the fit by them"
-            ));
-        }
-        if size.is_nan() || size < EFFECTIVE {
-            out.push(format!(
-                "the check has few effective draws (down to {size:.0}, below {EFFECTIVE:.0}): its own means and sds are rough; take more draws (`--draws`)"
-            ));
-        }
-        let is_known = r_hat <= R_HAT && size >= EFFECTIVE;
-        let apart = |row: &&RowCheck| {
-            row.mean_difference().abs() > APART || row.sd_ratio().ln().abs() > RATIO.ln()
-        };
-        let rows = self.rows.iter().filter(apart).count();
-        if is_known && rows > 0 {
-            out.push(format!(
-                "by the check the fit is wrong at {rows} of {} rows (means more than {APART} sd apart, or sds by more than a factor of {RATIO}): trust the draws, and see `mcmc` in fit.json for which rows these are",
-                self.rows.len()
-            ));
-        }
-        if self.divergences > 0 {
-            out.push(format!(
-                "{} of {} trajectories of the check diverged: it may have missed a part of the posterior; bounds or narrower priors for the hyperparameters help",
-                self.divergences, self.draws
-            ));
-        }
-        out
+        let remedies = [
+            "take more draws (`--draws`)",
+            "see `mcmc` in fit.json for which rows these are",
+            "bounds or narrower priors for the hyperparameters help",
+        ];
+        self.trust()
+            .warnings(self.rows.iter().copied(), "rows", remedies)
     }
 
-    /// R-hat and effective sample size of everything.
-    fn quantities(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+    fn trust(&self) -> Trust {
         let hypers = self.hyperparameters.iter();
         let rows = self.rows.iter().chain(&self.varying);
-        hypers
+        let all = hypers
             .map(|h| (h.r_hat, h.effective_size))
-            .chain(rows.map(|r| (r.r_hat, r.effective_size)))
+            .chain(rows.map(|r| (r.r_hat, r.effective_size)));
+        Trust::of(all, (self.divergences, self.draws))
     }
 }
 
@@ -369,7 +268,7 @@ impl Posterior {
             map,
             fit,
             fit_interval: interval,
-            sampled: spread(at),
+            sampled: at.into(),
             sampled_interval: (parameter.from_free(at.lower), parameter.from_free(at.upper)),
             r_hat: at.r_hat,
             effective_size: at.effective_size,
@@ -383,20 +282,8 @@ fn spreads(fit: &Prediction) -> Vec<Spread> {
 }
 
 fn side_by_side(fit: &[Spread], sampled: &[Marginal]) -> Vec<RowCheck> {
-    let one = |(&fit, at): (&Spread, &Marginal)| RowCheck {
-        fit,
-        sampled: spread(at),
-        r_hat: at.r_hat,
-        effective_size: at.effective_size,
-    };
-    fit.iter().zip(sampled).map(one).collect()
-}
-
-fn spread(at: &Marginal) -> Spread {
-    Spread {
-        mean: at.mean,
-        sd: at.sd,
-    }
+    let pairs = fit.iter().zip(sampled);
+    pairs.map(|(fit, at)| RowCheck::new(*fit, at)).collect()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::linalg::{Cholesky, Mat, gemm_into, mirror_lower};
 ///
 /// # Source
 /// Murray 2016, "Differentiation of the Cholesky decomposition", section 4.1, eq. 10.
-pub(super) fn through_cholesky(factor: &Cholesky, adjoint: &Mat<f64>) -> Mat<f64> {
+pub(crate) fn through_cholesky(factor: &Cholesky, adjoint: &Mat<f64>) -> Mat<f64> {
     let n = factor.size();
     let mut phi = Mat::zeros(n, n);
     gemm_into(

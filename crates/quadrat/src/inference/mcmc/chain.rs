@@ -11,22 +11,35 @@ use thiserror::Error;
 
 use super::McmcOptions;
 use super::options::Tally;
-use super::target::Target;
 use crate::error::FitError;
 use crate::special::scalar::normal_quantile;
 
 /// Starts tried before a chain gives up, each nearer to the centre than the one before.
 const STARTS: usize = 20;
-/// Spread of the first start in the coordinates of the hyperparameters, about as wide as their
-/// posterior.
-const SPREAD: f64 = 0.5;
 /// Mean acceptance that the step size is tuned to: higher than usual, for few divergences.
 const ACCEPTANCE: f64 = 0.9;
 
+/// A density of positions in coordinates that know no bounds, with its gradient.
+pub(crate) trait LogDensity {
+    /// Number of coordinates of a position.
+    fn size(&self) -> usize;
+    /// Number of quantities that are told of a position.
+    fn quantities(&self) -> usize;
+    /// The quantities that are told of a position.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError>;
+    /// The log density, and its gradient written to `gradient`.
+    ///
+    /// # Errors
+    /// [`FitError::Linalg`] where a covariance cannot be factorised: trajectories end there.
+    fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError>;
+}
+
 /// Draws of one chain, and what it took.
-pub(super) struct Trace {
-    /// Per quantity (values that rows see of all functions, then free coordinates of
-    /// hyperparameters), the draws.
+pub(crate) struct Trace {
+    /// Per quantity of [`LogDensity::expand`], the draws.
     pub quantities: Vec<Vec<f64>>,
     /// Divergent trajectories after warm-up.
     pub divergences: usize,
@@ -52,9 +65,9 @@ impl LogpError for Nowhere {
     }
 }
 
-struct Density<'a>(Target<'a>);
+struct Density<T>(T);
 
-impl HasDims for Density<'_> {
+impl<T: LogDensity> HasDims for Density<T> {
     fn dim_sizes(&self) -> HashMap<String, u64> {
         let size = self.0.size() as u64;
         HashMap::from([
@@ -64,7 +77,7 @@ impl HasDims for Density<'_> {
     }
 }
 
-impl CpuLogpFunc for Density<'_> {
+impl<T: LogDensity> CpuLogpFunc for Density<T> {
     type LogpError = Nowhere;
     type FlowParameters = ();
     type ExpandedVector = ();
@@ -91,19 +104,19 @@ impl CpuLogpFunc for Density<'_> {
     }
 }
 
-/// Runs chain number `chain` from a random start near the hyperparameters `theta`; `reader` is a
-/// second copy of the target.
-pub(super) fn run(
-    mut target: Target<'_>,
-    mut reader: Target<'_>,
-    theta: &[f64],
+/// Runs chain number `chain` from a random start, of which centre and spread of every coordinate
+/// are given; `reader` is a second copy of the target.
+pub(super) fn run<T: LogDensity>(
+    mut target: T,
+    mut reader: T,
+    starts: &[(f64, f64)],
     chain: usize,
     options: &McmcOptions,
     tally: &Tally<'_>,
 ) -> Result<Trace, FitError> {
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     rng.set_stream(chain as u64);
-    let start = start(&mut target, theta, &mut rng).ok_or(FitError::NoChain { chain })?;
+    let start = start(&mut target, starts, &mut rng).ok_or(FitError::NoChain { chain })?;
     let stopped = |draw: usize| {
         move |error: &dyn std::fmt::Display| FitError::ChainStopped {
             chain,
@@ -146,15 +159,17 @@ pub(super) fn run(
 
 /// A position with a finite density and no component of the gradient exactly zero, which the
 /// sampler refuses.
-fn start(target: &mut Target<'_>, theta: &[f64], rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {
-    let centre = target.start(theta);
-    let latents = target.latents();
+fn start(
+    target: &mut impl LogDensity,
+    starts: &[(f64, f64)],
+    rng: &mut ChaCha8Rng,
+) -> Option<Vec<f64>> {
     let mut gradient = vec![0.0; target.size()];
     (0..STARTS).find_map(|attempt| {
         let shrink = 1.0 - attempt as f64 / STARTS as f64;
         let mut normal = || normal_quantile(rng.random_range(1e-12..1.0));
-        let mut position: Vec<f64> = (0..latents).map(|_| shrink * normal()).collect();
-        position.extend(centre.iter().map(|u| u + shrink * SPREAD * normal()));
+        let place = |(centre, spread): &(f64, f64)| centre + shrink * spread * normal();
+        let position: Vec<f64> = starts.iter().map(place).collect();
         let value = target.evaluate(&position, &mut gradient).ok()?;
         let usable = value.is_finite() && gradient.iter().all(|g| g.is_finite() && *g != 0.0);
         usable.then_some(position)

@@ -38,6 +38,7 @@ mod adjoint;
 mod approximation;
 mod approximations;
 mod chain;
+mod compared;
 mod coordinate;
 mod diagnose;
 mod frame;
@@ -50,7 +51,10 @@ mod target;
 
 use std::sync::atomic::AtomicUsize;
 
-use chain::Trace;
+pub(crate) use adjoint::through_cholesky;
+pub(crate) use chain::{LogDensity, Trace};
+pub(crate) use compared::Trust;
+pub use compared::{HyperCheck, RowCheck, Spread};
 pub use diagnose::{effective_size, r_hat};
 pub use options::McmcOptions;
 use options::Tally;
@@ -199,29 +203,12 @@ fn run(
 ) -> Result<Sampled, FitError> {
     let problem = latents.problem;
     check(problem, latents.pools, theta)?;
-    if options.chains == 0 || options.draws < MIN_DRAWS {
-        return Err(InputError::Unavailable {
-            what: "sampling without chains or with fewer than 20 draws each",
-            remedy: "ask for at least one chain, and for hundreds of draws",
-        }
-        .into());
-    }
-    let tally = Tally {
-        done: AtomicUsize::new(0),
-        total: options.chains * (options.warm_up + options.draws),
-        progress,
-    };
     // Once, so that an input that cannot be sampled is refused before anything runs.
     let target = Target::new(latents, theta)?;
     let seen = target.seen();
     let approximations = target.approximations();
-    let mut traces: Vec<Trace> = (0..options.chains)
-        .into_par_iter()
-        .map(|chain| {
-            let target = || Target::guided(latents, theta, approximations.clone());
-            chain::run(target()?, target()?, theta, chain, options, &tally)
-        })
-        .collect::<Result<_, FitError>>()?;
+    let guided = || Target::guided(latents, theta, approximations.clone());
+    let mut traces = chains(guided, &target.starts(theta), options, progress)?;
     let free: Vec<usize> = (0..problem.parameters().len())
         .filter(|i| !problem.parameters()[*i].fixed)
         .collect();
@@ -260,6 +247,39 @@ fn run(
     })
 }
 
+/// Runs the chains of any density.
+///
+/// # Arguments
+/// * `target` - makes a copy of the density
+/// * `starts` - centre and spread of every coordinate where chains begin
+/// * `progress` - told of every draw
+///
+/// # Errors
+/// [`FitError::Input`] for too few draws; [`FitError::NoChain`], [`FitError::ChainStopped`].
+pub(crate) fn chains<T: LogDensity>(
+    target: impl Fn() -> Result<T, FitError> + Sync,
+    starts: &[(f64, f64)],
+    options: &McmcOptions,
+    progress: &dyn Progress,
+) -> Result<Vec<Trace>, FitError> {
+    if options.chains == 0 || options.draws < MIN_DRAWS {
+        return Err(InputError::Unavailable {
+            what: "sampling without chains or with fewer than 20 draws each",
+            remedy: "ask for at least one chain, and for hundreds of draws",
+        }
+        .into());
+    }
+    let tally = Tally {
+        done: AtomicUsize::new(0),
+        total: options.chains * (options.warm_up + options.draws),
+        progress,
+    };
+    (0..options.chains)
+        .into_par_iter()
+        .map(|chain| chain::run(target()?, target()?, starts, chain, options, &tally))
+        .collect()
+}
+
 /// Changes the signs of a set of quantities, all at once, in the draws in which they point away
 /// from the values given: the posterior is the same for both signs, and a mean over both would be
 /// nothing.
@@ -284,7 +304,8 @@ fn fold(trace: &mut Trace, set: &[(usize, f64)]) {
     }
 }
 
-fn summarise(chains: &[Vec<f64>]) -> Marginal {
+/// Means, quantiles and convergence of a quantity from its draws in every chain.
+pub(crate) fn summarise(chains: &[Vec<f64>]) -> Marginal {
     let mut all = chains.concat();
     all.sort_unstable_by(f64::total_cmp);
     let count = all.len() as f64;

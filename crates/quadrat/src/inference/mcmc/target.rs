@@ -2,11 +2,16 @@
 
 use super::approximation::RowsApproximation;
 use super::approximations::Approximations;
+use super::chain::LogDensity;
 use super::coordinate::{self, Coordinate};
 use super::prior::{ProcessPrior, SampledLatents};
 use super::process::{ProcessValues, SampledProcess};
 use super::rows::SampledRows;
 use crate::error::FitError;
+
+/// Spread of the first start in the coordinates of the hyperparameters, about as wide as their
+/// posterior.
+const SPREAD: f64 = 0.5;
 
 /// `log p(w, u, y)` of a problem, flat priors of hyperparameters counting as one.
 ///
@@ -93,19 +98,9 @@ impl<'a> Target<'a> {
         self.first.prior.rows() + self.approximations.second.len()
     }
 
-    /// Number of coordinates of a position.
-    pub fn size(&self) -> usize {
-        self.latents() + self.free.len()
-    }
-
     /// Number of values that rows see, of both functions.
     pub fn seen(&self) -> usize {
         self.latents.rows() + self.approximations.second.len()
-    }
-
-    /// Number of quantities that [`Target::expand`] tells.
-    pub fn quantities(&self) -> usize {
-        self.seen() + self.free.len()
     }
 
     /// `u` at the hyperparameters that the target was made with.
@@ -115,12 +110,41 @@ impl<'a> Target<'a> {
         self.free.iter().map(find).collect()
     }
 
+    /// Centre and spread of the starts of all coordinates: standard normal latent values, and `u`
+    /// about [`Self::start`].
+    pub fn starts(&self, theta: &[f64]) -> Vec<(f64, f64)> {
+        let mut out = vec![(0.0, 1.0); self.latents()];
+        out.extend(self.start(theta).into_iter().map(|u| (u, SPREAD)));
+        out
+    }
+
+    /// Moves `theta` to `u`.
+    fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Transformed> {
+        let parameters = self.latents.problem.parameters();
+        let (free, theta) = (&self.free, &mut self.theta);
+        free.iter()
+            .zip(u)
+            .map(|((i, coordinate), u)| {
+                let at = coordinate.place(*u);
+                theta[*i] = parameters[*i].from_free(at.phi);
+                at
+            })
+            .collect()
+    }
+}
+
+impl LogDensity for Target<'_> {
+    fn size(&self) -> usize {
+        self.latents() + self.free.len()
+    }
+
+    fn quantities(&self) -> usize {
+        self.seen() + self.free.len()
+    }
+
     /// The values `z` that rows see, then `g`, then the free coordinates `phi` of the free
     /// hyperparameters.
-    ///
-    /// # Errors
-    /// [`FitError::Linalg`] when a covariance cannot be factorised.
-    pub fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
+    fn expand(&mut self, position: &[f64]) -> Result<Vec<f64>, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);
         let rows = SampledRows::new(self.latents, &self.theta);
@@ -138,15 +162,10 @@ impl<'a> Target<'a> {
         Ok(out)
     }
 
-    /// The log density, and its gradient written to `gradient`.
-    ///
-    /// # Errors
-    /// [`FitError::Linalg`] when a covariance cannot be factorised.
-    ///
     /// # Numerics
     /// `O(n^3)` when the hyperparameters moved, or the noise of a Gaussian row, else `O(n^2)`. The
     /// jitter on the covariances, 1e-10 of their diagonals, is part of the density.
-    pub fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
+    fn evaluate(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, FitError> {
         let (w, u) = position.split_at(self.latents());
         let moved = self.move_to(u);
         let rows = SampledRows::new(self.latents, &self.theta);
@@ -204,20 +223,6 @@ impl<'a> Target<'a> {
             *out = d_phi * at.slope + at.log_slope_slope;
         }
         Ok(value)
-    }
-
-    /// Moves `theta` to `u`.
-    fn move_to(&mut self, u: &[f64]) -> Vec<coordinate::Transformed> {
-        let parameters = self.latents.problem.parameters();
-        let (free, theta) = (&self.free, &mut self.theta);
-        free.iter()
-            .zip(u)
-            .map(|((i, coordinate), u)| {
-                let at = coordinate.place(*u);
-                theta[*i] = parameters[*i].from_free(at.phi);
-                at
-            })
-            .collect()
     }
 }
 
