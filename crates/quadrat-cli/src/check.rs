@@ -2,8 +2,8 @@
 
 use anyhow::{Result, anyhow};
 use quadrat::error::{FitError, InputError};
-use quadrat::inference::mcmc::McmcOptions;
-use quadrat::model::Model;
+use quadrat::model::{HyperCheck, Model};
+use quadrat_study::density::checked::options;
 use quadrat_study::diagnostic::Paint;
 use quadrat_study::engine::{self, McmcReport, RowCheck};
 use quadrat_study::numbers::{count, human};
@@ -23,9 +23,7 @@ pub fn possible(resolved: &Resolved, model: &Model) -> Result<()> {
 /// Samples so many draws of each chain, and keeps what was found with the outcome.
 pub fn by_mcmc(outcome: &mut Outcome, draws: u32, bar: &Bar) -> Result<()> {
     let seed = outcome.resolved.study.inference.seed;
-    let (options, draws) = (McmcOptions::default(), draws as usize);
-    let warm_up = options.warm_up.max(draws / 2);
-    let options = options.with_draws(warm_up, draws).with_seed(seed);
+    let options = options(seed, draws);
     let report = outcome
         .posterior
         .check_by_mcmc(&options, bar)
@@ -53,14 +51,47 @@ fn explain(resolved: &Resolved, error: &FitError) -> anyhow::Error {
 
 /// The comparison as a table for people.
 pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
-    let mut lines = vec![paint.bold(&format!(
-        "Check by sampling ({} of {} each, {}, {:.1} s)",
-        count(report.chains, "chain"),
-        count(report.draws / report.chains.max(1), "draw"),
-        count(report.divergences, "divergence"),
-        report.seconds
-    ))];
-    if !report.hyperparameters.is_empty() {
+    let draws = (report.chains, report.draws, report.divergences);
+    let mut lines = vec![paint.bold(&heading("", draws, report.seconds))];
+    lines.extend(hyperparameters(&report.hyperparameters, paint));
+    let of_rows = format!("latent values of {}", count(report.rows.len(), "row"));
+    lines.extend(agreement(&of_rows, &report.rows, |row| {
+        format!(" ({})", clean(&engine::address(resolved, row)))
+    }));
+    if !report.varying.is_empty() {
+        let of_varying = format!(
+            "the function behind their noise or dispersion at {}",
+            count(report.varying.len(), "row")
+        );
+        lines.extend(agreement(&of_varying, &report.varying, |_| String::new()));
+    }
+    lines.push(trust(
+        report.worst_r_hat(),
+        report.smallest_effective_size(),
+    ));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// What was sampled: chains, draws of all and divergences.
+pub fn heading(of: &str, (chains, draws, divergences): (usize, usize, usize), s: f64) -> String {
+    format!(
+        "Check by sampling{of} ({} of {} each, {}, {s:.1} s)",
+        count(chains, "chain"),
+        count(draws / chains.max(1), "draw"),
+        count(divergences, "divergence"),
+    )
+}
+
+/// How well draws are known.
+pub fn trust(r_hat: f64, effective: f64) -> String {
+    format!("  R-hat up to {r_hat:.3}, effective draws from {effective:.0}")
+}
+
+/// Hyperparameters by the fit and by sampling; no lines where there are none.
+pub fn hyperparameters(all: &[HyperCheck], paint: Paint) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !all.is_empty() {
         let mut rows = vec![
             [
                 "hyperparameter",
@@ -73,7 +104,7 @@ pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
             ]
             .map(str::to_owned),
         ];
-        for hyper in &report.hyperparameters {
+        for hyper in all {
             // Of a logarithm, the mean is shown as the value it belongs to.
             let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
             let sd = hyper.fit.sd;
@@ -92,35 +123,18 @@ pub fn text(resolved: &Resolved, report: &McmcReport, paint: Paint) -> String {
             ]);
         }
         lines.extend(table(&rows, paint));
-        if report.hyperparameters.iter().any(|h| h.logarithm) {
+        if all.iter().any(|h| h.logarithm) {
             lines.push(
                 "  positive hyperparameters: geometric means, and sds of their logarithms"
                     .to_owned(),
             );
         }
     }
-    let of_rows = format!("latent values of {}", count(report.rows.len(), "row"));
-    lines.extend(agreement(&of_rows, &report.rows, |row| {
-        format!(" ({})", clean(&engine::address(resolved, row)))
-    }));
-    if !report.varying.is_empty() {
-        let of_varying = format!(
-            "the function behind their noise or dispersion at {}",
-            count(report.varying.len(), "row")
-        );
-        lines.extend(agreement(&of_varying, &report.varying, |_| String::new()));
-    }
-    lines.push(format!(
-        "  R-hat up to {:.3}, effective draws from {:.0}",
-        report.worst_r_hat(),
-        report.smallest_effective_size()
-    ));
-    lines.push(String::new());
-    lines.join("\n")
+    lines
 }
 
 /// How far fit and draws are apart over rows, and which of them most.
-fn agreement(what: &str, rows: &[RowCheck], name: impl Fn(usize) -> String) -> [String; 3] {
+pub fn agreement(what: &str, rows: &[RowCheck], name: impl Fn(usize) -> String) -> [String; 3] {
     let differences: Vec<f64> = rows.iter().map(|r| r.mean_difference().abs()).collect();
     let ratios: Vec<f64> = rows.iter().map(RowCheck::sd_ratio).collect();
     let worst = |size: &dyn Fn(usize) -> f64| {

@@ -116,6 +116,11 @@ pub const STUDIES: &[Study] = &[
         run: density::run,
     },
     Study {
+        name: "density-draws",
+        about: "densities beside draws from their posterior: grid, design and most probable hyperparameters",
+        run: density::draws::run,
+    },
+    Study {
         name: "density-plane",
         about: "densities of two columns of samples from known ones, beside a kernel estimate: distance, coverage of bands",
         run: density::plane::run,

@@ -170,7 +170,7 @@ impl AnyOutcome {
     pub fn json(&self) -> Result<Cow<'_, str>> {
         Ok(match self {
             Self::Function(outcome) => fit_json::text(outcome)?.into(),
-            Self::Density(outcome) => outcome.json.as_str().into(),
+            Self::Density(outcome) => fit_json::pretty(&outcome.json)?.into(),
             Self::Ungroup(outcome) => outcome.json.as_str().into(),
         })
     }

@@ -7,7 +7,7 @@ use quadrat::density::{Correction, Integration};
 use quadrat_study::study::LEVEL;
 use quadrat_study::study::density::Density as Asked;
 
-use super::{figure, level};
+use super::{CheckWord, figure, level};
 
 /// `quadrat density`.
 #[derive(Debug, Args)]
@@ -78,6 +78,9 @@ pub struct Density {
     /// these (ccd), as is always done for two columns
     #[arg(long, value_enum, default_value = "auto")]
     pub integrate: IntegrateWord,
+    /// Set the estimate beside draws from its posterior, by the no-U-turn sampler: some minutes
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub check: Option<CheckWord>,
     /// The seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -31,13 +31,13 @@ pub struct Besides {
 impl Besides {
     /// Refuses what only the study of a function has.
     pub fn refuse(&self, study: &AnyStudy) -> Result<(), Problems> {
-        let of = match study {
+        let (of, is_sampled) = match study {
             AnyStudy::Function(_) => return Ok(()),
-            AnyStudy::Density(_) => "of a density",
-            AnyStudy::Ungroup(_) => "of bands",
+            AnyStudy::Density(_) => ("of a density", true),
+            AnyStudy::Ungroup(_) => ("of bands", false),
         };
         let flag = match self {
-            Self { draws: Some(_), .. } => "--check",
+            Self { draws: Some(_), .. } if !is_sampled => "--check",
             Self { resume: true, .. } => "--resume",
             Self {
                 baseline: Some(_), ..
@@ -73,7 +73,8 @@ impl Begun {
         if let (Some(function), Some(_)) = (function, besides.draws) {
             check::possible(&function.resolved, &function.model)?;
         }
-        let bar = Bar::new(saying.quiet || !checked.reports_progress());
+        let is_silent = !checked.reports_progress() && besides.draws.is_none();
+        let bar = Bar::new(saying.quiet || is_silent);
         let mut running = running(saying, &bar)?;
         let checkpoint = match function {
             Some(function) => {

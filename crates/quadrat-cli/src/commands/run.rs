@@ -69,11 +69,15 @@ pub fn go(
     let mut staged = Staged::of_run(folder)?;
     let begun = Begun::new(&checked, folder, besides, saying)?;
     let mut outcome = checked.run(&begun.running)?;
-    if let (AnyOutcome::Function(outcome), Some(draws)) = (&mut outcome, besides.draws) {
+    if let Some(draws) = besides.draws {
         // A sampler cannot be asked to stop: from here on the first Ctrl-C ends the program, and
         // the checkpoint stays.
         stop_gently(false);
-        by_mcmc(outcome, draws, &begun.bar)?;
+        match &mut outcome {
+            AnyOutcome::Function(outcome) => by_mcmc(outcome, draws, &begun.bar)?,
+            AnyOutcome::Density(outcome) => outcome.check_by_mcmc(draws, &*begun.bar)?,
+            AnyOutcome::Ungroup(_) => {}
+        }
     }
     begun.bar.say("writing");
     for (name, text) in example.map_or(&[][..], |example| example.files) {

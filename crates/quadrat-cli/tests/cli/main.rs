@@ -15,6 +15,7 @@ mod chances;
 mod covariates;
 mod cumulative;
 mod density;
+mod density_checked;
 mod density_given;
 mod density_land;
 mod density_plane;

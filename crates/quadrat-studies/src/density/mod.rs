@@ -1,6 +1,7 @@
 //! Densities of samples from known ones: distance, and whether bands hold.
 
 pub mod conditional;
+pub mod draws;
 pub mod plane;
 mod truths;
 

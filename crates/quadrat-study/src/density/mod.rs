@@ -3,6 +3,7 @@
 
 pub mod answers;
 pub mod asked;
+pub mod checked;
 pub mod common;
 pub mod given;
 pub mod groups;

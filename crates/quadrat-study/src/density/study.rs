@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
+use quadrat::progress::Progress;
 use serde_json::Value;
 
 use super::asked::{self, Densities, Named, Of, tables};
+use super::checked::{self, CheckedPart};
 use super::common::{TABLE, no_column_twice};
 use super::model::to_bytes;
 use super::{Answers, Estimated, Rows, estimated};
 use crate::columns::Table;
 use crate::diagnostic::Problems;
-use crate::fit_json::{of_section, pretty, reword};
+use crate::fit_json::{of_section, reword};
 use crate::prediction_csv;
 use crate::study::DensityStudy;
 use crate::study::density::KEYS;
@@ -41,8 +43,10 @@ pub struct DensityOutcome {
     pub tables: Vec<Table>,
     /// What was noticed in the files of predictions and in the answers.
     pub noticed: Vec<String>,
-    /// The text of `fit.json`.
-    pub json: String,
+    /// The estimates that were checked.
+    pub checked: Vec<CheckedPart>,
+    /// What `fit.json` holds.
+    pub json: Value,
     rows: Arc<Rows>,
 }
 
@@ -106,7 +110,8 @@ impl CheckedDensity {
         }
         let seconds = self.begun.elapsed().as_secs_f64();
         Ok(DensityOutcome {
-            json: pretty(&fit_json(&study, estimated.answers(), seconds)?)?,
+            json: fit_json(&study, estimated.answers(), seconds)?,
+            checked: Vec::new(),
             study,
             estimated,
             tables,
@@ -121,6 +126,18 @@ impl DensityOutcome {
     pub fn warnings(&self) -> Vec<String> {
         let told = self.estimated.answers().warnings();
         told.iter().map(|warning| words(warning)).collect()
+    }
+
+    /// Sets the estimates beside draws from their posterior, with so many draws of each chain.
+    ///
+    /// # Errors
+    /// What cannot be sampled.
+    pub fn check_by_mcmc(&mut self, draws: u32, progress: &dyn Progress) -> Result<(), Problems> {
+        let options = checked::options(self.study.args.seed, draws);
+        self.checked = checked::by_mcmc(self.estimated.answers(), &options, progress)?;
+        checked::add_to(&mut self.json, &self.checked);
+        self.noticed.extend(checked::warnings(&self.checked));
+        Ok(())
     }
 
     /// The bytes of the model file.

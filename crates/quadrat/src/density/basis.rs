@@ -242,6 +242,17 @@ pub(super) fn covariance(lag: &[f64], r: usize) -> Mat<f64> {
     })
 }
 
+/// The covariance of the first cosines under a kernel of variance one, as a prior has it, and its
+/// slope in the logarithm of the lengthscale.
+pub(super) fn covariances(kernel: Kernel, cells: &Cells, length: f64, r: usize) -> [Mat<f64>; 2] {
+    let m = cells.len();
+    let lags = (0..m).map(|d| kernel.at(d as f64 * cells.step / length));
+    let (value, slope): (Vec<f64>, Vec<f64>) = lags.unzip();
+    let mut value = covariance(&value, r);
+    (0..r).for_each(|i| value[(i, i)] += JITTER * m as f64);
+    [value, covariance(&slope, r)]
+}
+
 /// The prior of the coefficients at one lengthscale and standard deviation.
 #[derive(Debug, Clone)]
 pub(super) struct CoefficientPrior {

@@ -181,6 +181,12 @@ pub enum DensityError {
         /// What stopped the last search.
         reason: String,
     },
+    /// Draws from the posterior that cannot be had.
+    #[error("the posterior of the density cannot be sampled: {reason}")]
+    NotSampled {
+        /// Why.
+        reason: String,
+    },
     /// An answer that exists for positive data only.
     #[error("{what} needs data that cannot be negative: set the lower bound to 0")]
     NotPositive {

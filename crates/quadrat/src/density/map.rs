@@ -157,6 +157,13 @@ fn half_t(x: f64, squared: f64) -> (f64, f64) {
     (value, 1.0 - (DEGREES + 1.0) * ratio / (1.0 + ratio))
 }
 
+/// Log prior density of the logarithms of standard deviation and lengthscale, and its slopes.
+pub(super) fn log_prior(at: [f64; 2]) -> (f64, [f64; 2]) {
+    let (sd, of_sd) = half_t(at[0].exp(), SD_SQUARED);
+    let (length, of_length) = half_t(at[1].exp(), LENGTH_SQUARED);
+    (sd + length, [of_sd, of_length])
+}
+
 /// The one component at the most probable hyperparameters.
 pub(super) fn most_probable(
     counts: &CellCounts,
@@ -187,12 +194,11 @@ pub(super) fn most_probable(
         watched.searched(1);
         match evidence_at(at, &last) {
             Ok(found) => {
-                let (sd, of_sd) = half_t(at[0].exp(), SD_SQUARED);
-                let (length, of_length) = half_t(at[1].exp(), LENGTH_SQUARED);
-                gradient[0] = -found.slope[0] - of_sd;
-                gradient[1] = -found.slope[1] - of_length;
+                let (prior, slopes) = log_prior(at);
+                gradient[0] = -found.slope[0] - slopes[0];
+                gradient[1] = -found.slope[1] - slopes[1];
                 last = found.mode.theta;
-                Some(-found.value - sd - length)
+                Some(-found.value - prior)
             }
             Err(error) => {
                 failure = Some(error);

@@ -44,6 +44,8 @@ mod pareto;
 mod plane;
 mod probable;
 mod rows;
+#[cfg(feature = "mcmc")]
+mod sampled;
 mod saved;
 mod scale;
 mod shared;
@@ -64,6 +66,8 @@ pub use plane::{
     Conditional, ConditionalEstimate, Curve, Density2d, Estimate2d, Marginal, MedianDifference,
     Moments, Question2d, QuestionGiven, Region, Setting2d,
 };
+#[cfg(feature = "mcmc")]
+pub use sampled::DensityCheck;
 pub use saved::{AnyEstimate, SAVED_FORMAT, Saved, SavedEstimate};
 
 use crate::progress::{Silent, Watcher};

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use quadrat_study::density::checked::{CheckedPart, add_to, warnings};
 use quadrat_study::density::common::no_column_twice;
 use quadrat_study::density::{Estimated, Rows};
 use quadrat_study::diagnostic::{Paint, Problems};
@@ -11,6 +12,7 @@ use quadrat_study::fit_json::pretty;
 
 use super::super::figures::drawn;
 use super::super::{print, replaced};
+use super::checked;
 use super::shown::{figures, summary};
 use crate::args::Density;
 use crate::output::{Staged, apart, writable};
@@ -50,15 +52,28 @@ pub fn staged(args: &Density, estimated: &Estimated) -> Result<Vec<PathBuf>> {
 }
 
 /// Prints what is asked for: JSON, nothing, or the summary with the files written.
-pub fn told(args: &Density, written: &[PathBuf], estimated: &Estimated) -> Result<()> {
+pub fn told(
+    args: &Density,
+    written: &[PathBuf],
+    estimated: &Estimated,
+    parts: &[CheckedPart],
+) -> Result<()> {
     if args.json {
-        return print(&pretty(&estimated.answers().json())?);
+        let mut json = estimated.answers().json();
+        if args.check.is_some() {
+            add_to(&mut json, parts);
+        }
+        return print(&pretty(&json)?);
     }
     if args.quiet {
         return Ok(());
     }
     let paint = Paint::on(std::io::stdout().is_terminal());
     let mut text = summary(estimated, paint);
+    text.push_str(&checked::text(parts, paint));
+    for warning in warnings(parts) {
+        text.push_str(&format!("{}: {warning}\n", paint.yellow("warning")));
+    }
     for path in written {
         text.push_str(&format!("wrote {}\n", path.display()));
     }

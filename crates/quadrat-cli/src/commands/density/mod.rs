@@ -1,5 +1,6 @@
 //! `quadrat density`: the density of a column, with its band.
 
+mod checked;
 mod common;
 mod given;
 mod groups;
@@ -13,11 +14,16 @@ pub mod study;
 use std::sync::Arc;
 
 use anyhow::Result;
+use quadrat_study::density::checked::{by_mcmc, options};
 use quadrat_study::density::{Rows, estimated};
 use quadrat_study::diagnostic::Problems;
 
 use crate::args::Density;
+use crate::progress::Bar;
 use common::{outputs, staged, told};
+
+/// Draws of each chain of a check.
+const DRAWS: u32 = 2000;
 
 /// Runs the command.
 pub fn run(args: &Density) -> Result<()> {
@@ -29,6 +35,13 @@ pub fn run(args: &Density) -> Result<()> {
     outputs(args, &rows)?;
     let rows = Arc::new(rows);
     let estimated = estimated(&asked, &rows)?;
+    let mut parts = Vec::new();
+    if args.check.is_some() {
+        let bar = Bar::new(args.quiet);
+        let options = options(args.seed, DRAWS);
+        parts = by_mcmc(estimated.answers(), &options, &*bar)?;
+        bar.finish();
+    }
     let written = staged(args, &estimated)?;
-    told(args, &written, &estimated)
+    told(args, &written, &estimated, &parts)
 }

@@ -4,7 +4,7 @@ use quadrat_plot::Report;
 use quadrat_study::density::study::{DensityOutcome, words};
 use quadrat_study::diagnostic::Paint;
 
-use super::shown;
+use super::{checked, shown};
 use crate::commands::section::{self, Told, preview};
 use crate::demo::Extras;
 
@@ -28,5 +28,6 @@ pub fn page(outcome: &DensityOutcome, extras: Option<&Extras>) -> Report {
 
 /// The summary for a terminal.
 pub fn summary(outcome: &DensityOutcome, paint: Paint) -> String {
-    words(&shown::summary(&outcome.estimated, paint))
+    let told = words(&shown::summary(&outcome.estimated, paint));
+    told + &checked::text(&outcome.checked, paint)
 }

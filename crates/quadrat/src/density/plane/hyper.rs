@@ -129,7 +129,7 @@ fn shift(problem: CellProblem<'_>, mode: &Mode, inverse: &Mat<f64>) -> Vec<f64> 
 }
 
 /// Log prior density of the logarithms, and its slopes.
-fn log_prior(at: [f64; 3]) -> (f64, [f64; 3]) {
+pub(super) fn log_prior(at: [f64; 3]) -> (f64, [f64; 3]) {
     let ratio = (at[0].exp() / SD_SCALE).powi(2) / 4.0;
     let mut value = at[0] - 2.5 * ratio.ln_1p();
     let mut slopes = [1.0 - 5.0 * ratio / (1.0 + ratio), 0.0, 0.0];

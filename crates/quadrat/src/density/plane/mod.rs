@@ -31,6 +31,8 @@ mod pairs;
 mod patches;
 mod plan;
 mod prior;
+#[cfg(feature = "mcmc")]
+mod sampled;
 mod saved;
 mod slices;
 mod spread;

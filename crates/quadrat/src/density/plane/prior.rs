@@ -85,7 +85,7 @@ pub(in super::super) struct CoefficientPrior {
 }
 
 /// `M_1 (x) M_2` over a class of products.
-fn product(
+pub(super) fn product(
     functions: &Functions,
     class: &std::ops::Range<usize>,
     one: &Mat<f64>,
