@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::linalg::Mat;
 
 use super::curves::Work;
-use super::error::{DensityError, Warning};
+use super::error::DensityError;
 use super::estimate::Estimate;
+use super::warning::Warning;
 
 /// A number with an interval of the level of the estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,7 @@
 //! Errors and warnings of one of two columns.
 
-use super::error::{DensityError, Warning};
+use super::error::DensityError;
+use super::warning::Warning;
 
 impl DensityError {
     /// The same of one of two columns.

@@ -8,9 +8,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
-use super::error::{DensityError, Warning};
+use super::error::DensityError;
 use super::loops;
 use super::rows::Clean;
+use super::warning::Warning;
 
 /// More different intervals than this are rounded to edges of cells.
 const MOST_INTERVALS: usize = 1500;

@@ -6,7 +6,7 @@ use super::basis::{CellBasis, Kernel};
 use super::cells::Cells;
 use super::counts::CellCounts;
 use super::curves::{Curves, Work, curves};
-use super::error::{DensityError, Warning};
+use super::error::DensityError;
 use super::hyper::{Component, explore};
 use super::kept::{Drawing, Kept, KeptMode, POLYNOMIALS};
 use super::kinds::Integration;
@@ -20,6 +20,7 @@ use super::scale::scale;
 use super::shared::answers;
 use super::split::sample;
 use super::warned::{beyond_all, look_out, missed, told_of_uneven, widened};
+use super::warning::Warning;
 use super::{Correction, Density, Prior, hyper, probable};
 
 /// Newton's decrement at which the last step is taken: the mode then errs by about its square in

@@ -10,10 +10,11 @@ use crate::linalg::{Cholesky, dot, matvec, packed};
 use super::basis::{CellBasis, Kernel, Length};
 use super::cells::Cells;
 use super::counts::CellCounts;
-use super::error::{DensityError, Warning};
+use super::error::DensityError;
 use super::hyper::Component;
 use super::map;
 use super::newton::Mode;
+use super::warning::Warning;
 
 /// Cosines that the function of up to a thousand values is made of.
 const COSINES: f64 = 100.0;

@@ -25,8 +25,8 @@
 use crate::error::LinalgError;
 use crate::linalg::{Cholesky, Mat};
 
-use super::error::Warning;
 use super::odds::Odds;
+use super::warning::Warning;
 
 /// The most draws that are moved: weights of one leave more of few than uneven ones of many.
 pub(super) const LIFTED: usize = 2000;

@@ -6,11 +6,11 @@ use crate::linalg::{Mat, dot, gemm, gemm_into};
 
 use super::basis::CellBasis;
 use super::counts::{CellCounts, CellSpan};
-use super::error::Warning;
 use super::hyper::Component;
 use super::lift::{ALONG, AS_THEY_ARE, HEAVY, MOST, Wanted, project, settle};
 use super::odds::Held;
 use super::split::shares;
+use super::warning::Warning;
 
 /// The most intervals times cells of one column, whose product every step takes of all draws.
 const MOST_SHARES: usize = 200_000;

@@ -53,13 +53,14 @@ mod split;
 #[cfg(test)]
 mod tests;
 mod warned;
+mod warning;
 
 pub use answers::{Answer, Mode};
 pub use asked::Question;
 pub use basis::Kernel;
 pub use compare::Comparison;
 pub use drawn::Drawn;
-pub use error::{DensityError, Warning};
+pub use error::DensityError;
 pub use estimate::{Estimate, Setting};
 pub use kinds::{Correction, Integration};
 pub use plane::{
@@ -69,6 +70,7 @@ pub use plane::{
 #[cfg(feature = "mcmc")]
 pub use sampled::DensityCheck;
 pub use saved::{AnyEstimate, SAVED_FORMAT, Saved, SavedEstimate};
+pub use warning::Warning;
 
 use crate::progress::{Silent, Watcher};
 use kinds::{DRAWS, LEVEL, check_axis};

@@ -1,6 +1,7 @@
 //! The rows of a density as they are given, checked and cleaned.
 
-use super::error::{DensityError, Warning};
+use super::error::DensityError;
+use super::warning::Warning;
 
 /// Rows may weigh so much together: more have no counterpart in the world, and rounding of their
 /// likelihood would be larger than what a cell more or less changes.

@@ -107,7 +107,7 @@ macro_rules! answers {
 
             /// What should be known before the answer is trusted.
             #[must_use]
-            pub fn warnings(&self) -> &[crate::density::error::Warning] {
+            pub fn warnings(&self) -> &[crate::density::warning::Warning] {
                 &self$(.$fit)?.warnings
             }
 

@@ -2,9 +2,9 @@
 
 use super::cells::Cells;
 use super::counts::CellCounts;
-use super::error::Warning;
 use super::rows::Clean;
 use super::scale::ColumnScale;
+use super::warning::Warning;
 
 /// Values below which the prior has as much to say.
 const FEW: f64 = 10.0;

@@ -4,13 +4,14 @@ use crate::progress::{Watched, Watcher};
 
 use super::super::basis::Kernel;
 use super::super::cells::Cells;
-use super::super::error::{DensityError, Warning};
+use super::super::error::DensityError;
 use super::super::kept::Drawing;
 use super::super::kinds::{Correction, Integration};
 use super::super::lift::LIFTED;
 use super::super::loops;
 use super::super::scale::{ColumnScale, scale};
 use super::super::warned::{missed, told_of_uneven};
+use super::super::warning::Warning;
 use super::curves::{Curves, add_to_one, curves};
 use super::draw::sample;
 use super::functions::Functions;

@@ -6,8 +6,9 @@ use crate::linalg::dot;
 use crate::support::Polygon;
 
 use super::super::cells::Cells;
-use super::super::error::{DensityError, Warning};
+use super::super::error::DensityError;
 use super::super::loops;
+use super::super::warning::Warning;
 use super::mask;
 use super::pairs::Pairs;
 use super::patches::Patches;

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::linalg::{Cholesky, dot, packed};
 
 use super::super::basis::Kernel;
-use super::super::error::{DensityError, Warning};
+use super::super::error::DensityError;
 use super::super::kept::{Drawing, are_finite, are_shares, is_scale};
+use super::super::warning::Warning;
 use super::functions::Functions;
 use super::grid::CellGrid;
 use super::hyper::Component;

@@ -7,11 +7,11 @@ use crate::error::LinalgError;
 use crate::linalg::{Mat, add_scaled, cut, dot, gemm, gemm_into};
 
 use super::super::basis::Kernel;
-use super::super::error::Warning;
 use super::super::lift::{ALONG, AS_THEY_ARE, HEAVY, MOST, Wanted, project, settle};
 use super::super::loops;
 use super::super::odds::Held;
 use super::super::split::shares;
+use super::super::warning::Warning;
 use super::curves::{add_to_one, offsets};
 use super::functions::Functions;
 use super::grid::CellGrid;

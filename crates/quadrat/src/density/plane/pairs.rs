@@ -1,7 +1,8 @@
 //! The rows of a density over a plane, checked and cleaned.
 
-use super::super::error::{DensityError, Warning};
+use super::super::error::DensityError;
 use super::super::rows::{Clean, LeftOut, MOST_IN_BINS, check_length, check_weights, holds_all};
+use super::super::warning::Warning;
 use super::patches::Boxed;
 use crate::support::Polygon;
 

@@ -15,7 +15,8 @@ use crate::linalg::{Mat, add_scaled};
 
 use super::super::cells::Cells;
 use super::super::counts::{CellSpan, covers, rounded, span};
-use super::super::error::{DensityError, Warning};
+use super::super::error::DensityError;
+use super::super::warning::Warning;
 use super::mask;
 use crate::support::Polygon;
 

@@ -1,8 +1,8 @@
 //! What should be known of the rows before a density over a plane is trusted.
 
-use super::super::error::Warning;
 use super::super::scale::ColumnScale;
 use super::super::warned::open_ends;
+use super::super::warning::Warning;
 use super::grid::{CellGrid, Normalisation};
 use super::pairs::Pairs;
 

@@ -8,53 +8,12 @@
 //!
 //! with `w` standard normal there by Laplace's method. The density is exact in any coordinates.
 
-use std::ops::Range;
-
-use super::target::Posterior;
+use super::posterior::{Block, Posterior};
 use crate::error::LinalgError;
-use crate::linalg::{Cholesky, Mat, MatMut};
+use crate::linalg::{Cholesky, MatMut};
 
 /// How far from the centre chains begin, in logarithms of hyperparameters.
 const SPREAD: f64 = 0.5;
-
-/// The prior of coefficients that it parts from all others, at a standard deviation of one.
-pub(in super::super) struct Block {
-    /// Which coefficients: from a first one on, every so many.
-    pub range: Range<usize>,
-    pub every: usize,
-    pub factor: Cholesky,
-    /// Slopes of the covariance in the logarithms of the lengthscales.
-    pub slopes: Vec<Mat<f64>>,
-}
-
-impl Block {
-    /// Numbers of its coefficients.
-    pub fn indices(&self) -> impl Iterator<Item = usize> + use<> {
-        self.range.clone().step_by(self.every)
-    }
-
-    /// Its part of all coefficients.
-    pub fn part(&self, x: &[f64]) -> Vec<f64> {
-        self.indices().map(|i| x[i]).collect()
-    }
-
-    fn put(&self, part: &[f64], x: &mut [f64]) {
-        self.indices().zip(part).for_each(|(i, p)| x[i] = *p);
-    }
-
-    /// Writes `by` times the factor times its part of `v`.
-    pub fn spread(&self, by: f64, v: &[f64], out: &mut [f64]) {
-        let mut part = self.factor.multiply(&self.part(v));
-        part.iter_mut().for_each(|x| *x *= by);
-        self.put(&part, out);
-    }
-
-    /// Writes `by` times the transposed factor times its part of a slope.
-    pub fn pull(&self, by: f64, slope: &[f64], out: &mut [f64]) {
-        let part = crate::linalg::matvec(self.factor.lower().transpose(), &self.part(slope));
-        self.indices().zip(part).for_each(|(i, p)| out[i] = by * p);
-    }
-}
 
 /// A column of a matrix.
 fn column(x: &mut [f64]) -> MatMut<'_, f64> {

@@ -3,8 +3,8 @@
 //! The estimate has modes at some settings of the hyperparameters, and draws from normals about
 //! them, with weights. Here coefficients and hyperparameters are sampled together,
 //!
-//! $$ p(\theta, \sigma, l \mid y) \propto p(y \mid \eta = \Phi \theta) \, N(\theta; 0, C(\sigma, l))
-//! \, p(\sigma) \, p(l) $$
+//! $$ p(\theta, \sigma, l \mid y) \propto p(y \mid \eta = \Phi \theta) \, N(\theta; 0,
+//! C(\sigma, l)) \, p(\sigma) \, p(l) $$
 //!
 //! under the same prior and in the same functions, so that Laplace's method, importance weights and
 //! the grid or design of settings are all checked at once. What cosines leave out is not.
@@ -15,6 +15,7 @@
 
 mod column;
 mod frame;
+mod posterior;
 mod target;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -33,9 +34,9 @@ use crate::linalg::dot;
 use crate::progress::Progress;
 
 use super::loops;
-pub(super) use frame::{Block, Frame};
+pub(super) use frame::Frame;
+pub(super) use posterior::{Block, Look, Posterior};
 use target::Target;
-pub(super) use target::{Look, Posterior};
 
 /// The most functions that are sampled: a gradient costs the third power of their number.
 const MOST_FUNCTIONS: usize = 600;
@@ -113,8 +114,8 @@ pub(super) struct Setting {
     pub weight: f64,
 }
 
-/// A posterior with coordinates to sample it in, and the settings of the estimate, the most probable
-/// first.
+/// A posterior with coordinates to sample it in, and the settings of the estimate, the most
+/// probable first.
 pub(super) struct Sampled<P> {
     pub posterior: P,
     pub frame: Frame,

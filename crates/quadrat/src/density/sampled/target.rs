@@ -1,33 +1,10 @@
 //! The density that is sampled, and its gradient.
 
-use super::frame::{Block, Frame};
+use super::frame::Frame;
+use super::posterior::{Block, Posterior};
 use crate::error::{FitError, LinalgError};
 use crate::inference::mcmc::{LogDensity, through_cholesky};
 use crate::linalg::{Mat, dot};
-
-/// The likelihood at some coefficients.
-pub(in super::super) struct Look {
-    /// Log likelihood.
-    pub value: f64,
-    /// Its slope in the coefficients.
-    pub slope: Vec<f64>,
-    /// Probability of every cell.
-    pub mass: Vec<f64>,
-}
-
-/// A posterior of coefficients and hyperparameters: polynomials, then functions of a covariance.
-pub(in super::super) trait Posterior: Sync {
-    /// How many coefficients come first that no hyperparameter changes, and their prior variance.
-    fn polynomials(&self) -> (usize, f64);
-    /// Lengthscales that all are longer than.
-    fn least_lengths(&self) -> Vec<f64>;
-    /// The prior of the other coefficients.
-    fn blocks(&self, lengths: &[f64]) -> Result<Vec<Block>, LinalgError>;
-    /// Log prior density of the logarithms of standard deviation and lengthscales, and its slopes.
-    fn log_prior(&self, at: &[f64]) -> (f64, Vec<f64>);
-    /// Looks at coefficients.
-    fn look(&self, theta: &[f64]) -> Look;
-}
 
 /// The log density of a position: `w` (see [`Frame`]), then `log sd` and `log (l - least)` for each
 /// lengthscale.
