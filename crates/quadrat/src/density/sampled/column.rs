@@ -135,7 +135,7 @@ impl Estimate {
     /// cannot begin or end.
     ///
     /// # Numerics
-    /// Some tenths of a millisecond per gradient with a hundred functions: about a minute.
+    /// About a millisecond for each of some hundred thousand gradients with a hundred functions.
     pub fn check_by_mcmc(
         &self,
         options: &McmcOptions,

@@ -40,6 +40,8 @@ use target::Target;
 
 /// The most functions that are sampled: a gradient costs the third power of their number.
 const MOST_FUNCTIONS: usize = 600;
+/// The share of trajectories that may diverge before it is told.
+const DIVERGED: f64 = 0.01;
 /// The most cells that are compared.
 const MOST_CELLS: usize = 400;
 /// Mass of the cells that are compared, those of the highest density.
@@ -92,9 +94,14 @@ impl DensityCheck {
         let remedies = [
             "take more draws of each chain",
             "take its bands for those of an approximation",
-            "a few of thousands matter little",
+            "look at R-hat and effective draws of the hyperparameters",
         ];
-        self.trust().warnings(checks, "cells", remedies)
+        let mut trust = self.trust();
+        // The fewest leave out nothing that shows.
+        if (self.divergences as f64) < DIVERGED * self.draws as f64 {
+            trust.divergences = (0, self.draws);
+        }
+        trust.warnings(checks, "cells", remedies)
     }
 
     fn trust(&self) -> Trust {

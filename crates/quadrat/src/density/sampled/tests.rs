@@ -1,6 +1,6 @@
 use super::column::OfColumn;
 use super::*;
-use crate::density::{Conditional, Correction, Density, Density2d, Estimate, Prior};
+use crate::density::{Conditional, Density, Density2d, Estimate, Prior};
 use crate::inference::mcmc::LogDensity;
 use crate::progress::Silent;
 use crate::special::scalar::normal_quantile;
@@ -140,7 +140,7 @@ fn estimates_agree_with_draws() {
 #[test]
 fn a_broken_estimate_is_called_wrong() {
     let x = two_groups(90);
-    let density = Density::new(&x).cells(60).correct(Correction::None);
+    let density = Density::new(&x).cells(60);
     let mut estimate = density.estimate().unwrap();
     let (n, cells) = (estimate.curves.len(), estimate.cells.len());
     for j in 0..cells {
@@ -153,7 +153,7 @@ fn a_broken_estimate_is_called_wrong() {
     let mut check = estimate.check_by_mcmc(&few(), &Silent).unwrap();
     let mut ratios: Vec<f64> = check.log_density.iter().map(RowCheck::sd_ratio).collect();
     ratios.sort_by(f64::total_cmp);
-    // By short chains, and Laplace's method alone.
+    // Two, but for short chains.
     let middle = ratios[ratios.len() / 2];
     assert!((1.5..2.7).contains(&middle), "{middle}");
     // Draws that can be trusted: more of them would only take longer.
