@@ -183,7 +183,7 @@ fn refusals_stand_in_the_study() {
 fn what_only_functions_have_is_refused() {
     let study = "[density]\nfile = \"t.csv\"\ncolumn = \"y\"\n";
     let folder = folder(&[("s.toml", study.as_bytes()), ("t.csv", table().as_bytes())]);
-    let cases: [&[&str]; 4] = [
+    let cases: [&[&str]; 3] = [
         &["fit", "s.toml", "-o", "m.quadrat", "--resume"],
         &[
             "next",
@@ -193,7 +193,6 @@ fn what_only_functions_have_is_refused() {
             "--cost",
             "point=1",
         ],
-        &["run", "s.toml", "--check", "mcmc"],
         &["run", "s.toml", "--resume"],
     ];
     for args in cases {
