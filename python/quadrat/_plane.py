@@ -373,6 +373,14 @@ class Density2d(_Cells):
         return self._columns("x", "y")
 
 
+def __getattr__(name):
+    # Pickles written when conditional densities were in this module look for them here.
+    if name == "ConditionalDensity":
+        from ._conditional import ConditionalDensity
+        return ConditionalDensity
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def _restored(kind, data, level, rows, log, names=("x", "y")):
     made = kind.__new__(kind)
     binding = _quadrat.PlaneEstimate if kind is Density2d else _quadrat.GivenEstimate

@@ -51,6 +51,20 @@ def test_a_saved_density_is_the_same_to_python_and_to_the_program(made, program,
     np.testing.assert_allclose(table(tmp_path / "out.csv")["mean"], got, rtol=1e-12)
 
 
+def test_pickles_that_name_the_modules_of_before_are_read(made):
+    # Protocol 3 writes the names of modules in full.
+    own = pickle.dumps(made["given"], 3)
+    before = own.replace(b"cquadrat._conditional\n", b"cquadrat._plane\n")
+    assert before != own
+    np.testing.assert_array_equal(pickle.loads(before).density, made["given"].density)
+    post = qd.Model("se(x)").observe(qd.point(x=[0.0, 1.0]), value=[0.1, 0.9], noise=0.01).fit()
+    told = post.predict(qd.point(x=[0.5]))
+    own = pickle.dumps(told, 3)
+    before = own.replace(b"cquadrat._placed\n", b"cquadrat._supports\n")
+    assert before != own
+    np.testing.assert_array_equal(pickle.loads(before).mean, told.mean)
+
+
 def test_densities_of_the_program_are_read_group_by_group(program, tmp_path):
     rows = pd.DataFrame({**ROWS, "town": np.where(np.arange(150) % 3, "a", "b")})
     rows.to_csv(tmp_path / "t.csv", index=False)
