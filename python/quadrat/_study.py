@@ -100,30 +100,44 @@ def _column(named):
 
 def run(study: Path | Mapping[str, Any], *, folder: Path | None = None,
         progress: Progress = None) -> StudyResult:
-    """Runs a study: fits it and answers its predictions.
+    """Runs a study: fits its model and makes its predictions.
+
+    A study says in one TOML file what was observed, the curve or map that it is about, and where
+    answers are wanted. The numbers are those of the program ``quadrat run``, which writes them to a
+    folder; here they are returned.
 
     Parameters
     ----------
     study : path or dict
-        A study file, or its contents as a dict of its sections. In a dict the value of a key
-        ``file`` may be a data frame, a dict of columns, or a map: a GeoDataFrame or a feature
-        collection.
+        A study file, or a dict with its sections. Where a dict would name a file under the key
+        ``file`` it may have what the file holds: a data frame, a dict of columns, or a map, which
+        is a GeoDataFrame or a feature collection.
     folder : path, optional
         The folder that paths in a dict are relative to; the current one where it is not given.
+        Paths in a study file are relative to the folder of that file.
     progress : bool or callable, optional
-        As for `Model.fit`. Studies of densities, and of bands without years, tell nothing.
+        As for :meth:`Model.fit`. Nothing is shown of studies of densities, nor of bands without
+        years.
 
     Returns
     -------
     StudyResult
+        A table for each prediction, by its name: ``result["curve"]``; and the posterior.
 
     Raises
     ------
     DataError
-        With every problem, its file, line and column in ``problems``, and the text of the program
-        as its message.
+        What is wrong with the study or its tables. ``problems`` has every mistake with its file,
+        line and column; the message is what the program prints. The lines of a dict are those of
+        the TOML that is written of it.
     NotConverged
-        When there is no answer that can be told.
+        When the fit did not converge, so that there are no numbers to return.
+
+    Warns
+    -----
+    FitWarning
+        What a careful reader should know, such as rows far outside the data; also in ``warnings``
+        of the result or of its posterior.
 
     Examples
     --------
