@@ -90,45 +90,44 @@ pub fn trust(r_hat: f64, effective: f64) -> String {
 
 /// Hyperparameters by the fit and by sampling; no lines where there are none.
 pub fn hyperparameters(all: &[HyperCheck], paint: Paint) -> Vec<String> {
-    let mut lines = Vec::new();
-    if !all.is_empty() {
-        let mut rows = vec![
-            [
-                "hyperparameter",
-                "fit",
-                "sd",
-                "sampled",
-                "sd",
-                "R-hat",
-                "effective",
-            ]
-            .map(str::to_owned),
-        ];
-        for hyper in all {
-            // Of a logarithm, the mean is shown as the value it belongs to.
-            let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
-            let sd = hyper.fit.sd;
-            rows.push([
-                short(&hyper.name),
-                shown(hyper.fit.mean),
-                if sd.is_nan() {
-                    "-".to_owned()
-                } else {
-                    human(sd)
-                },
-                shown(hyper.sampled.mean),
-                human(hyper.sampled.sd),
-                format!("{:.3}", hyper.r_hat),
-                format!("{:.0}", hyper.effective_size),
-            ]);
-        }
-        lines.extend(table(&rows, paint));
-        if all.iter().any(|h| h.logarithm) {
-            lines.push(
-                "  positive hyperparameters: geometric means, and sds of their logarithms"
-                    .to_owned(),
-            );
-        }
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut rows = vec![
+        [
+            "hyperparameter",
+            "fit",
+            "sd",
+            "sampled",
+            "sd",
+            "R-hat",
+            "effective",
+        ]
+        .map(str::to_owned),
+    ];
+    for hyper in all {
+        // Of a logarithm, the mean is shown as the value it belongs to.
+        let shown = |mean: f64| human(if hyper.logarithm { mean.exp() } else { mean });
+        let sd = hyper.fit.sd;
+        rows.push([
+            short(&hyper.name),
+            shown(hyper.fit.mean),
+            if sd.is_nan() {
+                "-".to_owned()
+            } else {
+                human(sd)
+            },
+            shown(hyper.sampled.mean),
+            human(hyper.sampled.sd),
+            format!("{:.3}", hyper.r_hat),
+            format!("{:.0}", hyper.effective_size),
+        ]);
+    }
+    let mut lines = table(&rows, paint);
+    if all.iter().any(|h| h.logarithm) {
+        lines.push(
+            "  positive hyperparameters: geometric means, and sds of their logarithms".to_owned(),
+        );
     }
     lines
 }

@@ -129,7 +129,7 @@ impl CellProblem<'_> {
     }
 
     /// What each cell is expected to hold.
-    fn expected(&self, mass: &[f64]) -> Vec<f64> {
+    pub fn expected(&self, mass: &[f64]) -> Vec<f64> {
         let parts = mass.chunks_exact(self.grid.part()).zip(&self.grid.totals);
         parts
             .flat_map(|(part, n)| part.iter().map(move |u| n * u))

@@ -13,7 +13,7 @@ use super::functions::Functions;
 use super::grid::CellGrid;
 use super::hyper::{Component, log_prior};
 use super::kept::POLYNOMIALS;
-use super::newton::look;
+use super::newton::{CellProblem, look};
 use super::prior::{AxisCovariance, JITTER, product};
 use crate::error::LinalgError;
 use crate::inference::mcmc::McmcOptions;
@@ -95,15 +95,11 @@ impl Posterior for OfPlane<'_> {
 
     fn look(&self, theta: &[f64]) -> Look {
         let grid = self.grid;
-        let (value, mass) = look(grid, &self.functions.eta(theta));
-        let parts = mass.chunks_exact(grid.part()).zip(&grid.totals);
-        let expected = parts.flat_map(|(part, n)| part.iter().map(move |u| n * u));
-        let mut slope: Vec<f64> = grid
-            .counts
-            .iter()
-            .zip(expected)
-            .map(|(y, e)| y - e)
-            .collect();
+        let functions = &self.functions;
+        let (value, mass) = look(grid, &functions.eta(theta));
+        let expected = CellProblem { grid, functions }.expected(&mass);
+        let pairs = grid.counts.iter().zip(expected);
+        let mut slope: Vec<f64> = pairs.map(|(y, e)| y - e).collect();
         if !grid.patches.is_empty() {
             let held = grid.patches.held(&mass);
             slope.iter_mut().zip(held).for_each(|(s, h)| *s += h);

@@ -10,7 +10,7 @@
 //! the grid or design of settings are all checked at once. What cosines leave out is not.
 //!
 //! # Source
-//! Riihimaki and Vehtari 2014, section 5.1 (MCMC beside Laplace's method); Hoffman and Gelman 2014,
+//! Riihimaki and Vehtari 2014 (draws beside Laplace's method); Hoffman and Gelman 2014,
 //! Journal of Machine Learning Research 15:1593 (the sampler, here that of `nuts-rs`).
 
 mod column;

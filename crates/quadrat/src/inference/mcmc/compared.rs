@@ -114,7 +114,7 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// Of R-hat and effective sample size of every quantity; NaN where one of them is.
+    /// Of R-hat and effective sample size of every quantity.
     pub fn of(
         quantities: impl Iterator<Item = (f64, f64)> + Clone,
         divergences: (usize, usize),
