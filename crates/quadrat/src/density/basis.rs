@@ -242,15 +242,12 @@ pub(super) fn covariance(lag: &[f64], r: usize) -> Mat<f64> {
     })
 }
 
-/// The covariance of the first cosines under a kernel of variance one, as a prior has it, and its
-/// slope in the logarithm of the lengthscale.
-pub(super) fn covariances(kernel: Kernel, cells: &Cells, length: f64, r: usize) -> [Mat<f64>; 2] {
-    let m = cells.len();
-    let lags = (0..m).map(|d| kernel.at(d as f64 * cells.step / length));
-    let (value, slope): (Vec<f64>, Vec<f64>) = lags.unzip();
-    let mut value = covariance(&value, r);
-    (0..r).for_each(|i| value[(i, i)] += JITTER * m as f64);
-    [value, covariance(&slope, r)]
+/// What [`covariance`] gives with the [`JITTER`] that every prior has.
+pub(super) fn prior_covariance(lag: &[f64], r: usize) -> Mat<f64> {
+    let mut covariance = covariance(lag, r);
+    let jitter = JITTER * lag.len() as f64;
+    (0..r).for_each(|i| covariance[(i, i)] += jitter);
+    covariance
 }
 
 /// The prior of the coefficients at one lengthscale and standard deviation.
@@ -288,10 +285,7 @@ impl Length {
         let lag: Vec<f64> = (0..m)
             .map(|d| kernel.at(d as f64 * cells.step / length).0)
             .collect();
-        let mut covariance = covariance(&lag, r);
-        for i in 0..r {
-            covariance[(i, i)] += JITTER * m as f64;
-        }
+        let covariance = prior_covariance(&lag, r);
         let mut left = vec![0.0; r + 1];
         for k in (0..r).rev() {
             left[k] = left[k + 1] + covariance[(k, k)] / m as f64;

@@ -1,6 +1,6 @@
 //! Densities of one column.
 
-use super::super::basis::{CellBasis, Length, View, covariances};
+use super::super::basis::{CellBasis, Length, View, covariance, prior_covariance};
 use super::super::error::DensityError;
 use super::super::estimate::Estimate;
 use super::super::hyper::{Component, LEAST_CELLS};
@@ -83,7 +83,9 @@ impl Posterior for OfColumn<'_> {
     fn blocks(&self, lengths: &[f64]) -> Result<Vec<Block>, LinalgError> {
         let (q, r) = (self.view().q, self.r);
         let Kept { kernel, cells, .. } = self.kept;
-        let [value, slope] = covariances(*kernel, cells, lengths[0], r);
+        let lags = (0..cells.len()).map(|d| kernel.at(d as f64 * cells.step / lengths[0]));
+        let (values, slopes): (Vec<f64>, Vec<f64>) = lags.unzip();
+        let (value, slope) = (prior_covariance(&values, r), covariance(&slopes, r));
         let parts = 0..r.min(2);
         parts
             .map(|of| {
