@@ -119,8 +119,13 @@ impl Trust {
         quantities: impl Iterator<Item = (f64, f64)> + Clone,
         divergences: (usize, usize),
     ) -> Self {
-        let worse = |a: f64, b: f64| if b.is_nan() { b } else { b.max(a) };
-        let less = |a: f64, b: f64| if b.is_nan() { b } else { b.min(a) };
+        // What is not known of one quantity is not known of the worst.
+        let unless_nan = |a: f64, b: f64, of: fn(f64, f64) -> f64| match a.is_nan() || b.is_nan() {
+            true => f64::NAN,
+            false => of(a, b),
+        };
+        let worse = |a, b| unless_nan(a, b, f64::max);
+        let less = |a, b| unless_nan(a, b, f64::min);
         Self {
             worst_r_hat: quantities.clone().map(|q| q.0).fold(0.0, worse),
             smallest_size: quantities.map(|q| q.1).fold(f64::INFINITY, less),
@@ -171,5 +176,26 @@ impl Trust {
             ));
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_of_one_quantity_is_not_lost_among_others() {
+        let known = [(1.0, 900.0), (1.02, 500.0)];
+        let of = |all: &[(f64, f64)]| {
+            let trust = Trust::of(all.iter().copied(), (0, 1));
+            (trust.worst_r_hat, trust.smallest_size)
+        };
+        assert_eq!(of(&known), (1.02, 500.0));
+        for at in 0..=known.len() {
+            let mut all = known.to_vec();
+            all.insert(at, (f64::NAN, f64::NAN));
+            let (r_hat, size) = of(&all);
+            assert!(r_hat.is_nan() && size.is_nan(), "{at}: {r_hat}, {size}");
+        }
     }
 }
