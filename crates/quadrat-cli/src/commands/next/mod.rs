@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use quadrat::acquire::{
-    Chosen, Offer, Places as Askable, Plan, Policy, choose, latent_limit, suits, survey,
+    Chosen, Offer, Places as Askable, Plan, Policy, choose_watched, latent_limit, suits, survey,
 };
 use quadrat::error::InputError;
 use quadrat::support::Functionals;
@@ -269,7 +269,10 @@ fn chosen(
         steps: args.steps.map(usize::from),
         seed: args.seed,
     };
-    let chosen = choose(&survey, &plan)?;
+    let bar = Bar::new(args.quiet || args.json);
+    bar.say("choosing measurements");
+    let chosen = choose_watched(&survey, &plan, &*bar)?;
+    bar.finish();
     let most = chosen.information.iter().copied().fold(0.0, f64::max);
     if let (Some(limit), true) = (args.above, most < NOTHING) {
         warn(&format!(
