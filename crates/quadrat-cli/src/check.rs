@@ -3,9 +3,8 @@
 use anyhow::{Result, anyhow};
 use quadrat::error::{FitError, InputError};
 use quadrat::model::{HyperCheck, Model};
-use quadrat_study::density::checked::options;
 use quadrat_study::diagnostic::Paint;
-use quadrat_study::engine::{self, McmcReport, RowCheck};
+use quadrat_study::engine::{self, McmcReport, RowCheck, sampling};
 use quadrat_study::numbers::{count, human};
 use quadrat_study::outcome::Outcome;
 use quadrat_study::resolve::Resolved;
@@ -23,10 +22,9 @@ pub fn possible(resolved: &Resolved, model: &Model) -> Result<()> {
 /// Samples so many draws of each chain, and keeps what was found with the outcome.
 pub fn by_mcmc(outcome: &mut Outcome, draws: u32, bar: &Bar) -> Result<()> {
     let seed = outcome.resolved.study.inference.seed;
-    let options = options(seed, draws);
     let report = outcome
         .posterior
-        .check_by_mcmc(&options, bar)
+        .check_by_mcmc(&sampling(seed, draws), bar)
         .map_err(|error| explain(&outcome.resolved, &error))?;
     outcome.warnings.extend(report.warnings());
     outcome.mcmc = Some(report);

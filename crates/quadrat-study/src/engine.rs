@@ -24,13 +24,14 @@ pub use shapes::told as told_of_shapes;
 use crate::geographic::SAVED_AS;
 use anyhow::{Context, Result};
 use quadrat::error::{FitError, InputError};
+use quadrat::inference::mcmc::McmcOptions;
 use quadrat::kernel::Kernel;
 pub use quadrat::model::{Finer, FitSummary, Hyper, McmcReport, Posterior, RowCheck};
 use quadrat::model::{
     FitOptions, Hyperparameters, Inducing as LibraryInducing, Model, Observations,
     Setting as LibrarySetting,
 };
-use quadrat::progress::{Keeper, Progress};
+use quadrat::progress::{Keeper, Progress, Silent};
 
 use crate::codes::{self, Codes};
 use crate::diagnostic::{Problem, Problems};
@@ -56,6 +57,25 @@ pub struct Running {
     pub keeper: Option<Arc<dyn Checkpoint + Send + Sync>>,
     /// May stop a long fit of which nothing is kept.
     pub stopper: Option<Arc<dyn Keeper + Send + Sync>>,
+}
+
+impl Running {
+    /// Hears how far the fit is: `progress`, or what ignores it.
+    #[must_use]
+    pub fn watcher(&self) -> &dyn Progress {
+        match &self.progress {
+            Some(progress) => progress.as_ref(),
+            None => &Silent,
+        }
+    }
+}
+
+/// How a fit or an estimate is sampled to check it, with so many draws of each chain.
+#[must_use]
+pub fn sampling(seed: u64, draws: u32) -> McmcOptions {
+    let (options, draws) = (McmcOptions::default(), draws as usize);
+    let warm_up = options.warm_up.max(draws / 2);
+    options.with_draws(warm_up, draws).with_seed(seed)
 }
 
 /// What keeps a long fit, and hears how it ended.

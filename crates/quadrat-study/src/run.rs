@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use quadrat::progress::Silent;
 
 use crate::columns::Writer;
 use crate::density::study::{CheckedDensity, DensityOutcome};
@@ -127,8 +126,7 @@ impl Checked {
     #[must_use]
     pub fn reports_progress(&self) -> bool {
         match self {
-            Self::Function(_) => true,
-            Self::Density(_) => false,
+            Self::Function(_) | Self::Density(_) => true,
             Self::Ungroup(checked) => checked.study.args.along.is_some(),
         }
     }
@@ -140,13 +138,11 @@ impl Checked {
     pub fn run(self, running: &Running) -> Result<AnyOutcome> {
         Ok(match self {
             Self::Function(checked) => AnyOutcome::Function(Box::new(checked.run(running)?)),
-            Self::Density(checked) => AnyOutcome::Density(Box::new(checked.run()?)),
+            Self::Density(checked) => {
+                AnyOutcome::Density(Box::new(checked.run(running.watcher())?))
+            }
             Self::Ungroup(checked) => {
-                let outcome = match &running.progress {
-                    Some(progress) => checked.run(&**progress),
-                    None => checked.run(&Silent),
-                };
-                AnyOutcome::Ungroup(Box::new(outcome?))
+                AnyOutcome::Ungroup(Box::new(checked.run(running.watcher())?))
             }
         })
     }
@@ -218,6 +214,11 @@ fn csv(table: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use quadrat::progress::{Event, Progress};
+
     use super::*;
     use crate::{Column, Found, Refused, refused};
 
@@ -255,6 +256,37 @@ support = { grid = { x = { from = 0, to = 2, step = 1 } } }
         assert_eq!(table.columns[0].1, Column::Numbers(vec![0.0, 1.0, 2.0]));
         assert!(found.json.contains("\"converged\": true"), "{}", found.json);
         assert_eq!((found.maps.len(), table.name.as_str()), (0, "at"));
+    }
+
+    /// Counts the events it hears.
+    #[derive(Default)]
+    struct Heard(AtomicUsize);
+
+    impl Progress for Heard {
+        fn report(&self, _: Event) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn studies_of_densities_tell_how_far_they_are() {
+        let rows: String = (0..40).map(|i| format!("{i},{}\n", i % 2)).collect();
+        let folder = folder(&format!("x,g\n{rows}"));
+        for more in ["", "group = \"g\"\n", "given = \"g\"\n"] {
+            let study = format!("[density]\nfile = \"a.csv\"\ncolumn = \"x\"\ngrid = 30\n{more}");
+            let heard = Arc::new(Heard::default());
+            let running = Running {
+                progress: Some(Arc::clone(&heard) as _),
+                ..Running::default()
+            };
+            run(
+                Source::Text(&study, folder.path()),
+                &Options::default(),
+                &running,
+            )
+            .unwrap();
+            assert!(heard.0.load(Ordering::Relaxed) > 5, "{more}");
+        }
     }
 
     #[test]

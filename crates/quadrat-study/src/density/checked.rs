@@ -17,14 +17,6 @@ pub struct CheckedPart {
     pub check: DensityCheck,
 }
 
-/// How estimates are sampled, with so many draws of each chain.
-#[must_use]
-pub fn options(seed: u64, draws: u32) -> McmcOptions {
-    let (options, draws) = (McmcOptions::default(), draws as usize);
-    let warm_up = options.warm_up.max(draws / 2);
-    options.with_draws(warm_up, draws).with_seed(seed)
-}
-
 /// Checks every estimate.
 ///
 /// # Errors

@@ -22,6 +22,7 @@ pub use answers::Answers;
 pub use rows::Rows;
 
 use common::{configured, refused};
+use quadrat::progress::Progress;
 
 use crate::diagnostic::{Problem, Problems};
 use crate::study::density::Density;
@@ -53,26 +54,31 @@ impl Estimated {
     }
 }
 
-/// Estimates what is asked for.
-pub fn estimated(args: &Arc<Density>, rows: &Arc<Rows>) -> Result<Estimated, Problems> {
+/// Estimates what is asked for; groups are told of one after the other.
+pub fn estimated(
+    args: &Arc<Density>,
+    rows: &Arc<Rows>,
+    progress: &dyn Progress,
+) -> Result<Estimated, Problems> {
     if let (Some(column), true) = (&args.group, args.given.is_some()) {
-        let all = groups::given::Given::new(args, rows, column)?;
+        let all = groups::given::Given::new(args, rows, column, progress)?;
         return Ok(Estimated::GroupsGiven(all));
     }
     if let Some(column) = &args.group {
         one_axis(args)?;
-        return Ok(Estimated::Groups(groups::Groups::new(args, rows, column)?));
+        let all = groups::Groups::new(args, rows, column, progress)?;
+        return Ok(Estimated::Groups(all));
     }
     if args.given.is_some() {
-        let one = given::estimated(args, rows)?;
+        let one = given::estimated(args, rows, progress)?;
         return Ok(Estimated::Given(Box::new(one)));
     }
     if rows.names.len() == 2 {
-        let one = plane::Plane::new(args, rows)?;
+        let one = plane::Plane::new(args, rows, progress)?;
         return Ok(Estimated::Plane(Box::new(one)));
     }
     one_axis(args)?;
-    let density = configured(rows.density(), args);
+    let density = configured(rows.density(), args).progress(progress);
     let estimate = density.estimate().map_err(|error| refused(rows, &error))?;
     Ok(Estimated::Line(Box::new(line::Line {
         args: Arc::clone(args),

@@ -15,6 +15,7 @@ use super::model::to_bytes;
 use super::{Answers, Estimated, Rows, estimated};
 use crate::columns::Table;
 use crate::diagnostic::Problems;
+use crate::engine::sampling;
 use crate::fit_json::{of_section, reword};
 use crate::prediction_csv;
 use crate::study::DensityStudy;
@@ -91,14 +92,14 @@ impl CheckedDensity {
     ///
     /// # Errors
     /// What cannot be estimated.
-    pub fn run(self) -> Result<DensityOutcome> {
+    pub fn run(self, progress: &dyn Progress) -> Result<DensityOutcome> {
         let Self {
             study,
             rows,
             mut noticed,
             ..
         } = self;
-        let estimated = estimated(&study.args, &rows).map_err(|p| keyed(&study, p))?;
+        let estimated = estimated(&study.args, &rows, progress).map_err(|p| keyed(&study, p))?;
         let mut tables = Vec::new();
         if !self.fit_only {
             let table = estimated.answers().table();
@@ -133,7 +134,7 @@ impl DensityOutcome {
     /// # Errors
     /// What cannot be sampled.
     pub fn check_by_mcmc(&mut self, draws: u32, progress: &dyn Progress) -> Result<(), Problems> {
-        let options = checked::options(self.study.args.seed, draws);
+        let options = sampling(self.study.args.seed, draws);
         self.checked = checked::by_mcmc(self.estimated.answers(), &options, progress)?;
         checked::add_to(&mut self.json, &self.checked);
         self.noticed.extend(checked::warnings(&self.checked));

@@ -14,9 +14,10 @@ pub mod study;
 use std::sync::Arc;
 
 use anyhow::Result;
-use quadrat_study::density::checked::{by_mcmc, options};
+use quadrat_study::density::checked::by_mcmc;
 use quadrat_study::density::{Rows, estimated};
 use quadrat_study::diagnostic::Problems;
+use quadrat_study::engine::sampling;
 
 use crate::args::Density;
 use crate::progress::Bar;
@@ -34,14 +35,13 @@ pub fn run(args: &Density) -> Result<()> {
     }
     outputs(args, &rows)?;
     let rows = Arc::new(rows);
-    let estimated = estimated(&asked, &rows)?;
+    let bar = Bar::new(args.quiet);
+    let estimated = estimated(&asked, &rows, &*bar)?;
     let mut parts = Vec::new();
     if args.check.is_some() {
-        let bar = Bar::new(args.quiet);
-        let options = options(args.seed, DRAWS);
-        parts = by_mcmc(estimated.answers(), &options, &*bar)?;
-        bar.finish();
+        parts = by_mcmc(estimated.answers(), &sampling(args.seed, DRAWS), &*bar)?;
     }
+    bar.finish();
     let written = staged(args, &estimated)?;
     told(args, &written, &estimated, &parts)
 }

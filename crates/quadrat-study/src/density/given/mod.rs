@@ -5,6 +5,7 @@ pub mod said;
 use std::sync::Arc;
 
 use quadrat::density::Conditional;
+use quadrat::progress::Progress;
 use serde_json::Value;
 
 use said::Said;
@@ -19,9 +20,13 @@ use crate::diagnostic::{Problem, Problems};
 use crate::study::density::Density;
 
 /// Estimates what is asked for.
-pub fn estimated(args: &Arc<Density>, rows: &Arc<Rows>) -> Result<Said, Problems> {
+pub fn estimated(
+    args: &Arc<Density>,
+    rows: &Arc<Rows>,
+    progress: &dyn Progress,
+) -> Result<Said, Problems> {
     once(args)?;
-    let estimate = builder(args, rows)?.estimate();
+    let estimate = builder(args, rows)?.progress(progress).estimate();
     let estimate = estimate.map_err(|error| refused(rows, &error))?;
     Ok(Said::new(Arc::clone(args), Arc::clone(rows), estimate))
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use quadrat::density::MedianDifference;
+use quadrat::progress::Progress;
 use serde_json::{Value, json};
 
 use super::super::answers::Answers;
@@ -33,11 +34,16 @@ pub struct Given {
 
 impl Given {
     /// Estimates them.
-    pub fn new(args: &Arc<Density>, rows: &Arc<Rows>, column: &str) -> Result<Self, Problems> {
+    pub fn new(
+        args: &Arc<Density>,
+        rows: &Arc<Rows>,
+        column: &str,
+        progress: &dyn Progress,
+    ) -> Result<Self, Problems> {
         once(args)?;
         let mut groups = Vec::new();
         for (name, part) in parts(rows, column)? {
-            let estimate = builder(args, &part)?.estimate();
+            let estimate = builder(args, &part)?.progress(progress).estimate();
             let estimate = estimate.map_err(|error| refused_group(&part, &name, &error))?;
             groups.push((name, Said::new(Arc::clone(args), Arc::new(part), estimate)));
         }

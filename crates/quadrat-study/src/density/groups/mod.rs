@@ -6,6 +6,7 @@ pub mod parts;
 use std::sync::Arc;
 
 use quadrat::density::{Comparison, Warning};
+use quadrat::progress::Progress;
 use serde_json::{Value, json};
 
 use parts::{Group, estimates};
@@ -33,8 +34,13 @@ pub struct Groups {
 
 impl Groups {
     /// Estimates them.
-    pub fn new(args: &Density, rows: &Arc<Rows>, column: &str) -> Result<Self, Problems> {
-        let groups = estimates(args, rows, column)?;
+    pub fn new(
+        args: &Density,
+        rows: &Arc<Rows>,
+        column: &str,
+        progress: &dyn Progress,
+    ) -> Result<Self, Problems> {
+        let groups = estimates(args, rows, column, progress)?;
         let first = &groups[0].estimate;
         let compared = groups[1..]
             .iter()

@@ -1,6 +1,7 @@
 //! The rows of every group, and their densities.
 
 use quadrat::density::{DensityError, Estimate};
+use quadrat::progress::Progress;
 
 use super::super::common::{configured, refused};
 use super::super::rows::Rows;
@@ -39,10 +40,16 @@ pub fn parts(rows: &Rows, column: &str) -> Result<Vec<(String, Rows)>, Problems>
 }
 
 /// The density of every group.
-pub fn estimates(args: &Density, rows: &Rows, column: &str) -> Result<Vec<Group>, Problems> {
+pub fn estimates(
+    args: &Density,
+    rows: &Rows,
+    column: &str,
+    progress: &dyn Progress,
+) -> Result<Vec<Group>, Problems> {
     let parts = parts(rows, column)?;
     let estimate = |(name, rows): (String, Rows)| {
         let estimate = configured(rows.density(), args)
+            .progress(progress)
             .estimate()
             .map_err(|error| refused_group(&rows, &name, &error))?;
         Ok(Group {

@@ -5,6 +5,7 @@ pub mod said;
 use std::sync::Arc;
 
 use quadrat::density::Estimate2d;
+use quadrat::progress::Progress;
 use serde_json::Value;
 
 use super::answers::Answers;
@@ -28,8 +29,12 @@ pub struct Plane {
 
 impl Plane {
     /// Estimates it.
-    pub fn new(args: &Arc<Density>, rows: &Arc<Rows>) -> Result<Self, Problems> {
-        let estimate = estimate(args, rows)?;
+    pub fn new(
+        args: &Arc<Density>,
+        rows: &Arc<Rows>,
+        progress: &dyn Progress,
+    ) -> Result<Self, Problems> {
+        let estimate = estimate(args, rows, progress)?;
         Ok(Self {
             args: Arc::clone(args),
             rows: Arc::clone(rows),
@@ -81,7 +86,7 @@ fn of_axes<T: Copy>(flag: &str, given: &[T], none: T) -> Result<[T; 2], Problems
     }
 }
 
-fn estimate(args: &Density, rows: &Rows) -> Result<Estimate2d, Problems> {
+fn estimate(args: &Density, rows: &Rows, progress: &dyn Progress) -> Result<Estimate2d, Problems> {
     let open = (f64::NEG_INFINITY, f64::INFINITY);
     let [x, y] = of_axes("--bounds", &args.bounds, open)?;
     let range = of_axes("--range", &args.range, open)?;
@@ -97,6 +102,7 @@ fn estimate(args: &Density, rows: &Rows) -> Result<Estimate2d, Problems> {
         .range(is_said(range[0]), is_said(range[1]))
         .correct(args.correct)
         .integrate(args.integrate)
+        .progress(progress)
         .estimate()
         .map_err(|error| refused(rows, &error))
 }
