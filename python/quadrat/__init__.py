@@ -37,6 +37,7 @@ from ._quadrat import __version__, set_threads
 _PLACES = {
     "_areal": ["ArealFit", "areal_interpolate"],
     "_campaign": ["Campaign"],
+    "_check": ["Check"],
     "_conditional": ["ConditionalDensity"],
     "_density": ["Density"],
     "_disaggregate": ["Disaggregated", "disaggregate"],

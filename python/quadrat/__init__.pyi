@@ -1,5 +1,6 @@
 from ._areal import ArealFit as ArealFit, areal_interpolate as areal_interpolate
 from ._campaign import Campaign as Campaign
+from ._check import Check as Check
 from ._conditional import ConditionalDensity as ConditionalDensity
 from ._density import Density as Density
 from ._disaggregate import Disaggregated as Disaggregated, disaggregate as disaggregate

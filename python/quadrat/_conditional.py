@@ -70,6 +70,8 @@ class ConditionalDensity(_Cells):
     <Table of 20 rows: given, value, lower, upper>
     """
 
+    _axes = "given", "y"
+
     def __init__(self, y: Column, given: Column, *, bounds: Ends = (None, None),
                  weights: Column | None = None, range: Ends | None = None,
                  given_range: Ends | None = None, cells: tuple[int, int] | None = None,

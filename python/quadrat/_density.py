@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from ._check import Check
     from ._types import Column, Ends, Floats, Frame, Path, Progress
 
 
@@ -199,6 +200,25 @@ class Density(Unchanging):
         """
         n, seed = _arrays.whole(n, "n"), _arrays.whole(seed, "seed")
         return _arrays.received(self._told.new_values(n, seed))
+
+    def check_by_mcmc(self, draws: int = 2000, seed: int = 1, *,
+                      progress: Progress = None) -> Check:
+        """The density beside draws from the posterior, as ``--check mcmc`` of the program has it.
+
+        Parameters
+        ----------
+        draws, seed : int
+            Draws of each of four chains, 100 to 50,000, and their seed.
+        progress : bool or callable, optional
+            As for `Model.fit`.
+
+        Returns
+        -------
+        Check
+            Log densities of the cells that hold 98 % of it.
+        """
+        from ._check import beside_draws
+        return beside_draws(self._told, ("x",), draws, seed, progress)
 
     def plot(self, ax: Any = None, *, simultaneous: bool = False, rows: bool = True,
              **style: Any) -> Any:

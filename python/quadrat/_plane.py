@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ._check import Check
     from ._types import Column, Ends, Floats, Frame, Path, Progress
 
 
@@ -44,6 +45,8 @@ class Region(NamedTuple):
 class _Cells(Unchanging):
     """Densities in the cells of a plane."""
 
+    _axes = "x", "y"
+
     def _estimate(self, estimate, asked, rows, names, stacklevel, progress):
         with _progress.listener(progress) as listen:
             told = estimate({**rows, **asked}, listen)
@@ -64,6 +67,25 @@ class _Cells(Unchanging):
     def __reduce__(self):
         return _restored, (type(self), self._told.to_bytes(), self.level, self._rows, self._log,
                            self._names)
+
+    def check_by_mcmc(self, draws: int = 2000, seed: int = 1, *,
+                      progress: Progress = None) -> Check:
+        """The density beside draws from the posterior, as ``--check mcmc`` of the program has it.
+
+        Parameters
+        ----------
+        draws, seed : int
+            Draws of each of four chains, 100 to 50,000, and their seed.
+        progress : bool or callable, optional
+            As for `Model.fit`.
+
+        Returns
+        -------
+        Check
+            Log densities of the cells that hold 98 % of it.
+        """
+        from ._check import beside_draws
+        return beside_draws(self._told, self._axes, draws, seed, progress)
 
     def save(self, path: Path) -> None:
         """Writes a model file, which `load` and the program ``quadrat predict`` read.

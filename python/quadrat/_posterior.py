@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from . import _arrays, _frames, _pictures, _quadrat, _summary
-from ._errors import FitWarning
+from ._errors import DataError, FitWarning
 from ._prediction import Prediction
 from ._supports import checked
 from ._told import Unchanging, apart
@@ -16,11 +16,12 @@ from ._told import Unchanging, apart
 if TYPE_CHECKING:
     from typing import Any
 
+    from ._check import Check
     from ._likelihoods import Likelihood
     from ._row_values import RowValues
     from ._summary import Summary
     from ._supports import Support
-    from ._types import Column, Floats, Frame, Path
+    from ._types import Column, Floats, Frame, Path, Progress
 
 
 class Posterior(Unchanging):
@@ -277,6 +278,29 @@ class Posterior(Unchanging):
         """
         told = self._posterior.leave_one_out()
         return {name: _arrays.received(column) for name, column in told.items()}
+
+    def check_by_mcmc(self, draws: int = 2000, seed: int = 1, *,
+                      progress: Progress = None) -> Check:
+        """The fit beside draws from the posterior, as ``--check mcmc`` of the program has it.
+
+        Parameters
+        ----------
+        draws, seed : int
+            Draws of each of four chains, 100 to 50,000, and their seed.
+        progress : bool or callable, optional
+            As for `Model.fit`.
+
+        Returns
+        -------
+        Check
+            Latent values of rows, in the order of the tables; seconds for tens of rows, minutes
+            for hundreds.
+        """
+        from ._check import beside_draws
+        if not self._posterior.is_whole:
+            raise DataError("the points of these bags are in partitions elsewhere, and are not "
+                            "sampled there; check a fit of some bags whose points are here")
+        return beside_draws(self._posterior, ("row",), draws, seed, progress)
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""

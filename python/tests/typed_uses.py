@@ -19,6 +19,8 @@ def uses() -> None:
     names: list[str] = post.dims
     post.condition(qd.point(x=[1.0]), value=[2.0]).save("curve.quadrat")
     left = post.leave_one_out()["mean"].sum()
+    checked: qd.Check = post.check_by_mcmc(draws=500, seed=2, progress=True)
+    apart: float = abs(checked.mean_difference).max() + checked.worst_r_hat
 
     supports: list[qd.Support] = [
         qd.point(x="x"), qd.box(x=("from", "to")), qd.cells(x=range(4), aggregate="sum"),

@@ -16,10 +16,12 @@
 //! | `program` | the program itself |
 //! | `ungroup`, `reconcile`, `density`, `plane` | the jobs that are one call |
 //! | `campaign` | what to measure next, and what was measured |
+//! | `checks` | fits and estimates beside draws from their posterior |
 
 mod asked;
 mod buffers;
 mod campaign;
+mod checks;
 mod density;
 mod errors;
 mod geometry;
@@ -49,6 +51,8 @@ mod _quadrat {
 
     #[pymodule_export]
     use crate::campaign::{answers, ask, campaign_bytes, load_noted, relearn, tell};
+    #[pymodule_export]
+    use crate::checks::check_by_mcmc;
     #[pymodule_export]
     use crate::density::{DensityEstimate, density};
     #[pymodule_export]
